@@ -8,6 +8,8 @@ import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accou
 import { selectLedger } from "@/lib/accounts/ledger";
 import { openHolds } from "@/lib/accounts/spending";
 import { defaultTrialDays } from "@/lib/accounts/trial";
+import { addCreditsAct } from "@/lib/admin/credits";
+import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { answerDays } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
@@ -15,7 +17,11 @@ import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
 import { selectEmails } from "@/lib/mail/onboarding-outbox";
-import { accountActs, Credits, Leaving, Person, Sessions, Terms } from "@/lib/office/account-forms";
+import { Credits } from "@/lib/office/account/credits";
+import { Leaving, Person, personForms } from "@/lib/office/account/person";
+import { Sessions } from "@/lib/office/account/sessions";
+import { setTerms, Terms } from "@/lib/office/account/terms";
+import { formOf } from "@/lib/office/act-form";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -30,7 +36,7 @@ export const account: OfficePage = {
   section: "/accounts",
   title: requireEmail,
   show,
-  acts: accountActs,
+  acts: [setTerms, formOf(addCreditsAct), formOf(endSessionAct), ...personForms],
 };
 
 const maxRows = 20;

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import type { InferResult } from "kysely";
+import type { Account } from "@/lib/accounts/account";
+import { type CreditEntry, describeReason, spendable, toCredits } from "@/lib/accounts/ledger";
+import type { openHolds } from "@/lib/accounts/spending";
+import { addCreditsAct } from "@/lib/admin/credits";
+import { ActForm } from "@/lib/office/act-form";
+import type { OfficeCall } from "@/lib/office/page";
+import { Table } from "@/lib/office/table";
+import { Instant, UntrustedText } from "@/lib/office/values";
+
+const inCredits = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
+
+type CreditsProps = {
+  call: OfficeCall;
+  account: Account;
+  entries: CreditEntry[];
+  holds: InferResult<ReturnType<typeof openHolds>>;
+  most: number;
+};
+
+/** The balance, what is held, the form that changes it, and the latest entries with the backend that wrote them. */
+export function Credits({ call, account, entries, holds, most }: CreditsProps) {
+  return (
+    <>
+      <h2>Credits: {inCredits(spendable(account))}</h2>
+      {holds.length > 0 && (
+        <>
+          <p className="quiet">{inCredits(account.held_thousandths)} more are held for work that goes on:</p>
+          <Table
+            rows={holds}
+            most={most}
+            columns={{
+              Held: ({ thousandths }) => inCredits(thousandths),
+              Backend: ({ backend_id }) => backend_id,
+              Reason: ({ reason, reference }) => (
+                <UntrustedText>{[reason, reference].filter(Boolean).join(": ")}</UntrustedText>
+              ),
+              "Free again at": ({ expires_at_ms }) => <Instant atMs={expires_at_ms} />,
+            }}
+          />
+        </>
+      )}
+      <ActForm
+        act={addCreditsAct}
+        call={call}
+        hidden={{ email: account.email, once: randomUUID() }}
+        className="fields"
+      >
+        <button type="submit" className="plain">
+          Change the balance
+        </button>
+      </ActForm>
+      <Table<CreditEntry>
+        rows={entries}
+        most={most}
+        columns={{
+          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+          Credits: ({ thousandths }) =>
+            toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
+          Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
+          ...(entries.some(({ backend_id }) => backend_id) && {
+            "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
+              <UntrustedText>
+                {backend_id &&
+                  `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
+              </UntrustedText>
+            ),
+          }),
+          ...(entries.some(({ price_id }) => price_id) && {
+            "Bought at Stripe": ({ price_id, checkout }: CreditEntry) =>
+              price_id ? `${price_id} ${checkout ?? ""}` : "–",
+          }),
+        }}
+        whenEmpty="No entries."
+      />
+    </>
+  );
+}

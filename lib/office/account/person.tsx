@@ -1,0 +1,110 @@
+import { PostButton, PostForm } from "@/app/(pages)/post-form";
+import { findAccount } from "@/lib/accounts/accounts";
+import { leave, stay } from "@/lib/accounts/leaving";
+import { deleteAccountAct } from "@/lib/admin/account";
+import { personActs } from "@/lib/admin/person";
+import { toJson } from "@/lib/admin/print";
+import { accountBy } from "@/lib/db/account-by";
+import { recordAudit } from "@/lib/db/audit";
+import { formOf } from "@/lib/office/act-form";
+import { toSeen } from "@/lib/office/forms";
+import { asFile, formAt, type OfficeAct, requireEmail } from "@/lib/office/page";
+import { Instant, UntrustedText } from "@/lib/office/values";
+
+/** What is stored about the person, as a file, and the forms that take it away: also of an account that cannot be read. */
+export function Person({ email, account }: { email: string; account: Leaver | undefined }) {
+  return (
+    <section>
+      <h2>The person</h2>
+      <PostButton action={exportPerson.path} hidden={{ email }} look="plain small">
+        Export everything as JSON
+      </PostButton>
+      {account?.deletes_at_ms == null && (
+        <details className="fold">
+          <summary>Erase this person</summary>
+          <PostForm action={erase.path} hidden={{ email }} className="stack">
+            <p>
+              {account
+                ? "Everything about them goes a day from now: the account with its credits, sessions, apps and passkeys, mails, invitations, the waitlist and the name in the audit. They get a mail, and they or you can take it back until then."
+                : "Their invitations, mails and place on the waitlist go now, with the name in the audit. It can’t be undone."}
+            </p>
+            <button type="submit" className="danger">
+              {account ? "Erase in 24 hours" : "Erase now"}
+            </button>
+          </PostForm>
+        </details>
+      )}
+      {account && (
+        <details className="fold">
+          <summary>Delete this account</summary>
+          <PostForm
+            action={deleteAccountAct.form.path}
+            hidden={{ email, seen: toSeen({ id: account.id }) }}
+            className="stack"
+          >
+            <p>
+              The account goes now with its history, sessions, apps and passkeys, and its subscription at
+              Stripe ends. It can’t be undone.
+            </p>
+            <button type="submit" className="danger">
+              <span>
+                Delete <UntrustedText>{email}</UntrustedText>
+              </span>
+            </button>
+          </PostForm>
+        </details>
+      )}
+    </section>
+  );
+}
+
+type Leaver = { id: string; deletes_at_ms: number | null };
+
+/** Who read it is in the audit. */
+const exportPerson = formOf(
+  {
+    ...personActs.export,
+    async run(call, { email }) {
+      const exported = await personActs.export.run(call, { email });
+      const about = { by: call.by, what: "person export", whom: email, after: null };
+      await recordAudit(call.db, about, call.nowMs);
+      return exported;
+    },
+  },
+  (json) => asFile("person.json", "application/json", toJson(json)),
+);
+
+/** An account has a day of grace. Of someone without one nothing is kept that would be missed. */
+const erase = formOf({
+  ...personActs.erase,
+  form: { ...personActs.erase.form, done: "Everything about this person goes, and nothing is kept." },
+  async run(call, { email }) {
+    const account = await accountBy(call.db, "email", email).select(["id", "email"]).executeTakeFirst();
+    if (!account) return personActs.erase.run(call, { email });
+    await leave(call.db, account, call.nowMs, call.by);
+    return { json: { erased: email }, text: "" };
+  },
+});
+
+/** Until when an erasure can be taken back, and the button for it. */
+export function Leaving({ email, deletesAtMs }: { email: string; deletesAtMs: number }) {
+  return (
+    <>
+      <p>
+        <b>Everything about this person is erased</b> <Instant atMs={deletesAtMs} />.
+      </p>
+      <PostButton action={keep.path} hidden={{ email }}>
+        Keep the account
+      </PostButton>
+    </>
+  );
+}
+
+const keep: OfficeAct = {
+  ...formAt("/account/keep"),
+  name: "keep the account",
+  done: "The account stays.",
+  run: async (call) => stay(call.db, await findAccount(call.db, requireEmail(call)), call.by, call.nowMs),
+};
+
+export const personForms = [formOf(deleteAccountAct), exportPerson, erase, keep];
