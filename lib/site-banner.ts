@@ -43,8 +43,8 @@ export async function readSiteBanner(...at: Parameters<typeof readAnnouncement>)
 }
 
 /**
- * The banner that shows at `nowMs`, from a copy at most 15 s old, at once while that is not older. It never throws: when the store does not
- * answer within half a second, the last copy goes on serving. A notice must not take the site down.
+ * The banner that shows at `nowMs`, from a copy at most 15 s old, at once while that is not older. It never throws: when
+ * the store does not answer within half a second, the last copy goes on serving. A notice must not take the site down.
  *
  * @param clockMs - milliseconds of a clock that never steps back: the age of the copy is told by it
  */

@@ -2,7 +2,10 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
-/* Builds one of the tools of this folder, each with a `main.ts`, and runs it with the other arguments: `node tests/tool.ts bench entitlement`. */
+/*
+ * Builds one of the tools of this folder, each with a `main.ts`, and runs it with the other arguments: `node tests/tool.ts
+ * bench entitlement`.
+ */
 
 const [node = "", , tool = "", ...rest] = process.argv;
 const folder = join("dist", tool);

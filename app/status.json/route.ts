@@ -9,7 +9,10 @@ import { version } from "@/package.json";
 
 const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
 
-/** What the status page shows, as data: `outages` is `null` while the store cannot be read. And the release, for who operates it. */
+/**
+ * What the status page shows, as data: `outages` is `null` while the store cannot be read. And the release, for who operates
+ * it.
+ */
 export const { GET, HEAD, OPTIONS } = toPlatform(
   publish(publications.statusData, async () => {
     const nowMs = Date.now();

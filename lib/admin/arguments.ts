@@ -9,7 +9,10 @@ import { dayMs } from "@/lib/config/durations";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { slug, titleOf } from "@/lib/plans/plan";
 
-/** A parser of an argument or option, from one that returns `undefined` for text that it does not accept, and the message for that. */
+/**
+ * A parser of an argument or option, from one that returns `undefined` for text that it does not accept, and the message for
+ * that.
+ */
 export function parser<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
   return (text) => {
     const parsed = read(text);

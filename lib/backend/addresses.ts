@@ -2,7 +2,10 @@ import type { Permission } from "@/lib/backend/backends";
 import { maxWritesAtOnce } from "@/lib/config/limits";
 import { type Route, read } from "@/lib/http/route";
 
-/** An address of the backend API, whose path may have parts in braces, what a backend must be allowed to do there, and what it does. */
+/**
+ * An address of the backend API, whose path may have parts in braces, what a backend must be allowed to do there, and what
+ * it does.
+ */
 export type BackendRoute = Route & { needs: Permission; summary: string };
 
 const ofBackends = { site: "backend", credential: "backend", limit: "backends" } as const;

@@ -72,7 +72,10 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   return { site, answer };
 }
 
-/** The response to a refusal, with the address where this API explains its code. What a check denies is the public operation's. */
+/**
+ * The response to a refusal, with the address where this API explains its code. What a check denies is the public
+ * operation's.
+ */
 function explain(error: ApiError): ResponseParts {
   const { error: words, ...figures } = error.toJSON() as { error: { code: string }; ok?: false };
   const body =

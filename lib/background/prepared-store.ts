@@ -5,7 +5,10 @@ import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import { ensureLinkKeys } from "@/lib/mail/link-keys";
 
-/** Migrates the store, and seals what it keeps sealed with the current `APP_SECRET`. Loads the keys, so that no request waits for them. */
+/**
+ * Migrates the store, and seals what it keeps sealed with the current `APP_SECRET`. Loads the keys, so that no request waits
+ * for them.
+ */
 export async function prepareStore(): Promise<void> {
   const db = await migratedStore();
   await resealKeys(db);

@@ -43,7 +43,10 @@ export function whyNotAnEmail(text: string): keyof typeof notAnEmail {
   return folded !== typed && parseEmailAddress(folded) ? "letters" : "email";
 }
 
-/** An address as mail has it: in quotes where what is before the `@` is not a dot-atom (RFC 5321 §4.1.2), or could be decoded (RFC 2047 §5). */
+/**
+ * An address as mail has it: in quotes where what is before the `@` is not a dot-atom (RFC 5321 §4.1.2), or could be decoded
+ * (RFC 2047 §5).
+ */
 export function quoteLocalPart(email: string): string {
   const [, local = "", domain = ""] = /^([^"]*)@(.*)$/.exec(email) ?? [];
   const isDotAtom = !/^\.|\.\.|\.$|=\?/.test(local);

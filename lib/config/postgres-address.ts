@@ -1,6 +1,9 @@
 import { decodePart } from "@/lib/config/url-part";
 
-/** Where a PostgreSQL is, as libpq writes it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). */
+/**
+ * Where a PostgreSQL is, as libpq writes it
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS).
+ */
 const form =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*?))?@)??(?<hosts>[^@/?#]*)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>[^@]*))?$/s;
 /** An address with an `@` in its query, which may be the end of a password that is not encoded. */

@@ -16,8 +16,8 @@ import { log } from "@/lib/runtime/log";
 /*
  * Applied migrations are recorded in the table of Kysely's own migrator. Ours differs in three ways, for upgrades of
  * several instances: it locks only if a migration is pending, and a row, so that the lock ends with its transaction and
- * works through a pooler and on engines without advisory locks; it ignores migrations of a newer build, so that a build can be rolled back; and it creates
- * indexes while their table is in use.
+ * works through a pooler and on engines without advisory locks; it ignores migrations of a newer build, so that a build can
+ * be rolled back; and it creates indexes while their table is in use.
  */
 export type MigrationDb = Kysely<{ kysely_migration: { name: string; timestamp: string } }>;
 

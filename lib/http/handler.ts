@@ -21,8 +21,8 @@ import { log } from "@/lib/runtime/log";
 
 /**
  * The checks of every request that the router has led to a handler, in this order: of operations, the MCP server, pages,
- * forms, the authorization server, webhooks, the operators' office and the backend API. A route's entry in its register says which of them
- * it asks for.
+ * forms, the authorization server, webhooks, the operators' office and the backend API. A route's entry in its register
+ * says which of them it asks for.
  */
 const checks: readonly Check[] = [
   { isAsked: ({ isVersioned }) => isVersioned, run: requireVersion1 }, // 400

@@ -53,7 +53,10 @@ function isOrdinary(address: string, status: number): boolean {
 const knownMethods = new Set(METHODS);
 const filePaths = new Set<string>(Object.values(files).map(({ path }) => path));
 
-/** A path without a route: whole if a register has it, else only its first segment, because someone may paste a token into an address. */
+/**
+ * A path without a route: whole if a register has it, else only its first segment, because someone may paste a token into an
+ * address.
+ */
 function placeOf(path: string): string {
   if (allRoutes.has(path)) return path;
   const [bare = ""] = path.split(/[?#]/, 1);

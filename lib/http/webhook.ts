@@ -75,8 +75,8 @@ const toleranceSeconds = 5 * 60; // 5 minutes, early or late
 const maxSignatures = 10; // a provider sends one for each of its keys
 
 /**
- * Why a delivery has no valid signature; `undefined` if it has one (Standard Webhooks 1.0, with its own header names or Svix's): HMAC-SHA-256 of
- * `<id>.<timestamp>.<body>`, at most five minutes old. Of several signatures the first ten count.
+ * Why a delivery has no valid signature; `undefined` if it has one (Standard Webhooks 1.0, with its own header names or
+ * Svix's): HMAC-SHA-256 of `<id>.<timestamp>.<body>`, at most five minutes old. Of several signatures the first ten count.
  */
 export function whyUnsigned(
   headers: Pick<Headers, "get">,

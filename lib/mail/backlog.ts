@@ -9,7 +9,10 @@ export const delayedAfterMs = 2 * 60_000; // 2 minutes
 
 const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
-/** The mails of each outbox that are due at `nowMs`, that this build can send and that no runner has claimed, counted up to {@link maxCounted}. */
+/**
+ * The mails of each outbox that are due at `nowMs`, that this build can send and that no runner has claimed, counted up to
+ * {@link maxCounted}.
+ */
 export function findBacklogs(db: Db, nowMs: number) {
   return Promise.all([count(db, "onboarding", "scheduled", nowMs), count(db, "sign-in", "scheduled", nowMs)]);
 }

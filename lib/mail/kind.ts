@@ -67,7 +67,10 @@ export function mailTo<Queued extends { to: string }>(
   return mailAbout(fields, { ...kind, find });
 }
 
-/** A kind of mail to the owner of an account, at the address that it was queued with or that the account has since changed it to. */
+/**
+ * A kind of mail to the owner of an account, at the address that it was queued with or that the account has since changed it
+ * to.
+ */
 export function mailToOwner<Queued extends { to: string }>(
   fields: z.ZodType<Queued>,
   kind: Described<NoInfer<Queued>> & { text: (mail: NoInfer<Queued>) => MailContent },

@@ -100,8 +100,9 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
 
   /**
    * No one gets two in a day, also where the runner was away for long or a mail about the end of a trial has just come: the
-   * later one waits. The recipient is looked up only after the lease is written, and the current address is written before it is looked up
-   * among the suppressed ones: a suppression that is missed then was written by someone who saw the lease and waits for it.
+   * later one waits. The recipient is looked up only after the lease is written, and the current address is written before
+   * it is looked up among the suppressed ones: a suppression that is missed then was written by someone who saw the lease
+   * and waits for it.
    */
   async address(db, mail, nowMs) {
     const { account_id } = mail;

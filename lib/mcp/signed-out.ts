@@ -23,7 +23,8 @@ export const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
 
 /**
  * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
- * also a result, at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. Throws the 401 for any other message.
+ * also a result, at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. Throws the 401 for
+ * any other message.
  */
 export function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | undefined): ResponseParts {
   const hint = authorizationHint(path);

@@ -27,8 +27,8 @@ export function findRedirectFault(uri: string): string | undefined {
 }
 
 /**
- * Whether it leads to us: by our name, or by any of our ports where we run on the owner's computer. There each loopback name leads
- * to the same port; elsewhere the ports of that computer are not ours (RFC 8252 §7.3).
+ * Whether it leads to us: by our name, or by any of our ports where we run on the owner's computer. There each loopback
+ * name leads to the same port; elsewhere the ports of that computer are not ours (RFC 8252 §7.3).
  */
 function isOurs(protocol: string, hostname: string, port: string): boolean {
   const { appUrl, office, backend, metricsPort } = settings();

@@ -14,7 +14,10 @@ let started: Tracing | undefined;
 /** What traces requests; undefined unless it is on. */
 export const tracing = (): Tracing | undefined => started;
 
-/** Traces from now on. `parentOf` makes the context of a span: that of a request's `traceparent`, or of the span that it is part of. */
+/**
+ * Traces from now on. `parentOf` makes the context of a span: that of a request's `traceparent`, or of the span that it is
+ * part of.
+ */
 export function startTracing(tracer: Tracer, parentOf: ParentOf): Tracing {
   started = new Tracing(tracer, parentOf);
   return started;
@@ -29,8 +32,8 @@ const error = 2;
 
 /**
  * Makes spans of requests, queries and calls to other services (OpenTelemetry's semantic conventions for HTTP and databases). No
- * attribute has what a client or a person sent: addresses are those of the registers, queries are named by verb and table, and calls by
- * their host.
+ * attribute has what a client or a person sent: addresses are those of the registers, queries are named by verb and table,
+ * and calls by their host.
  */
 export class Tracing {
   private readonly current = new AsyncLocalStorage<Span | undefined>();

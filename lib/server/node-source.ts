@@ -4,7 +4,10 @@ import type { SentHeaders, Source } from "@/lib/http/call";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { withoutAuthority } from "@/lib/server/request-target";
 
-/** A request to our own server. A real Request and its Headers take several microseconds, more than the rest of a health check. */
+/**
+ * A request to our own server. A real Request and its Headers take several microseconds, more than the rest of a health
+ * check.
+ */
 export class NodeSource implements Source {
   readonly headers: SentHeaders;
   readonly method: string;

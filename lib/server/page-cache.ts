@@ -90,7 +90,10 @@ function isShared(route: Route, search: string, headers: SentHeaders): boolean {
   return !isOfClerk && search.length < 2 && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
 }
 
-/** Two of a page by its sign-in link, three by its look, and three by its notice: for others, for who dismissed it, and who did another. */
+/**
+ * Two of a page by its sign-in link, three by its look, and three by its notice: for others, for who dismissed it, and who
+ * did another.
+ */
 function variantOf(page: Page, headers: SentHeaders, banner: Announcement | null): Variant {
   const look = readAppearance(headers);
   const dismissed = readCookie(headers, "office-notice");

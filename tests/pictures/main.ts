@@ -20,8 +20,9 @@ import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 /*
  * `npm run pictures` shows the pages and the operators' office in some ninety states and every mail, each on paper and
- * in the dark, on a screen and on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings of names. `-- --public`
- * also draws what is kept in `public/` anew: the icons, the cards that others show of a link, and the README's pictures.
+ * in the dark, on a screen and on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings
+ * of names. `-- --public` also draws what is kept in `public/` anew: the icons, the cards that others show of a link, and
+ * the README's pictures.
  */
 
 const folder = "pictures";

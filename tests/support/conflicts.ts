@@ -1,5 +1,6 @@
 /*
- * Between a client and PostgreSQL, at the level of its messages (https://www.postgresql.org/docs/15/protocol-message-formats.html).
+ * Between a client and PostgreSQL, at the level of its messages
+ * (https://www.postgresql.org/docs/15/protocol-message-formats.html).
  */
 
 /** Both directions of one connection. */

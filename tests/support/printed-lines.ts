@@ -22,7 +22,10 @@ export function blocksOf(markdown: string, heading: string): { language: string;
   return [...blocks].map(([, language = "", text = ""]) => ({ language, text }));
 }
 
-/** Does what a reader of blocks of code does: pastes lines into a shell, and saves programs by these names. Returns what was printed. */
+/**
+ * Does what a reader of blocks of code does: pastes lines into a shell, and saves programs by these names. Returns what was
+ * printed.
+ */
 export async function follow(
   blocks: { language: string; text: string }[],
   names: Record<string, string>,

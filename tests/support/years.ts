@@ -98,8 +98,8 @@ export const noneWrong = {
 /**
  * Lives years of owners day by day: they buy in four currencies, change, cancel, fail to pay and recover, leave payments
  * unfinished, get invoices by mail, are refunded, dispute, are paused in both ways, forgiven, erased and given something by
- * operators, pay at Payment Links, prices are no longer sold and sold again, the store is restored, while events are dropped, repeated, late and in any order, and Stripe is away
- * now and then. Returns what happened and what was wrong.
+ * operators, pay at Payment Links, prices are no longer sold and sold again, the store is restored, while events are
+ * dropped, repeated, late and in any order, and Stripe is away now and then. Returns what happened and what was wrong.
  *
  * @param daysOfEach - how long an owner is watched: with few days, more owners live as many years
  */
@@ -850,7 +850,10 @@ class Life {
     owner.story.push(`${this.today()} the page says of ${what} ${JSON.stringify([said, is])}`);
   }
 
-  /** Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are others after a day. */
+  /**
+   * Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are
+   * others after a day.
+   */
   private async look() {
     const rows = await this.db.selectFrom("accounts").selectAll().execute();
     const plans = await readPlans(this.db);

@@ -12,8 +12,8 @@ export const maxSessions = 100;
 const overLimit = { by: "service", what: "session limit" } as const;
 
 /**
- * Ends a session of an account that has {@link maxSessions}, in the caller's turn: the oldest program's, and without one the one that was unused
- * for the longest time.
+ * Ends a session of an account that has {@link maxSessions}, in the caller's turn: the oldest program's, and without one
+ * the one that was unused for the longest time.
  */
 export async function makeRoom(
   transaction: Db,

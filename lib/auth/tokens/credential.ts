@@ -22,8 +22,9 @@ export type MissingSession =
 
 /**
  * The verified token of a request: that of its `Authorization` if one is sent, with the proof of its holder if it is bound
- * to a key, otherwise, but for MCP, its `__session` cookie, which browsers send with forged requests too. An invalid bearer token never falls back to the cookie, and a token for another
- * resource is invalid. Throws if the token cannot be checked: see {@link verifyToken}.
+ * to a key, otherwise, but for MCP, its `__session` cookie, which browsers send with forged requests too. An invalid bearer
+ * token never falls back to the cookie, and a token for another resource is invalid. Throws if the token cannot be checked:
+ * see {@link verifyToken}.
  *
  * @param resource - the requested resource; `undefined` for a page
  * @param headers - those that carry the credential

@@ -59,9 +59,9 @@ async function fulfilPayment(db: Db, payment_intent: string, event: string, nowM
 const maxReadings = 5;
 
 /**
- * Reads a checkout, or the invoice of an automatic purchase, at Stripe: gives its credits once it is paid, takes back what was refunded or lost in a dispute, and
- * gives that again when the refund fails. A reading during which another one was stored is repeated, because it may be
- * older. A licence is its subscription's.
+ * Reads a checkout, or the invoice of an automatic purchase, at Stripe: gives its credits once it is paid, takes back what
+ * was refunded or lost in a dispute, and gives that again when the refund fails. A reading during which another one was
+ * stored is repeated, because it may be older. A licence is its subscription's.
  */
 async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number): Promise<void> {
   for (let tries = 0; tries < maxReadings; tries++) {

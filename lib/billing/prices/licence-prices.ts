@@ -6,7 +6,10 @@ import type { Db } from "@/lib/db/store";
 import { limitIn, type Plan, type Plans, readPlans } from "@/lib/plans/plan";
 import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
 
-/** An item with what it contains: a plan, unless it was sold before there were plans, and a limit of assistants, infinite without one. */
+/**
+ * An item with what it contains: a plan, unless it was sold before there were plans, and a limit of assistants, infinite
+ * without one.
+ */
 export type LicenceItem<Item> = Item & { plan: Plan | undefined; limit: number };
 
 /** A price that is sold as a licence; without its plan until that was made of a price in the settings. */

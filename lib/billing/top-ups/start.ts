@@ -10,8 +10,8 @@ import { ApiError } from "@/lib/http/errors";
 type Wanted = { price: string; below: number | null; most: string };
 
 /**
- * Turns automatic purchases on. Throws an {@link ApiError} if that is not sold to the account, if no ceiling is set, or if the pack would not
- * lift the credits above the threshold, so that one purchase would cause the next.
+ * Turns automatic purchases on. Throws an {@link ApiError} if that is not sold to the account, if no ceiling is set, or if
+ * the pack would not lift the credits above the threshold, so that one purchase would cause the next.
  *
  * @returns whether there is a card to charge; without one it stays as it was
  */

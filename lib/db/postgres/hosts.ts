@@ -124,8 +124,8 @@ const readAge = `SELECT
 
 /**
  * The first of these hosts to say that it accepts writes. If none does within the time of a connection, the most
- * advanced of those that can be read, if possible the current one: its replay is at most a minute old, or each of several hosts has answered, so that
- * none of them writes what it could miss. Throws if there is none.
+ * advanced of those that can be read, if possible the current one: its replay is at most a minute old, or each of several
+ * hosts has answered, so that none of them writes what it could miss. Throws if there is none.
  */
 async function findHost(
   hosts: readonly Way[][],

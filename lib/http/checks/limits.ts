@@ -14,7 +14,10 @@ import {
   refundLimit,
 } from "@/lib/rate-limit/rate-limit";
 
-/** Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of throwing it. */
+/**
+ * Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of
+ * throwing it.
+ */
 export function requireWithinQuota(
   call: Call,
   { quota }: Route,

@@ -13,8 +13,9 @@ import { readPlans } from "@/lib/plans/plan";
 
 /*
  * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
- * at its end. The first and the last are queued by the transaction that stores the change, and wait five minutes for what may
- * mend it; the second is queued when it is due. What is stored when a mail is sent decides whether it is: a payment or a cancellation that was taken back withdraws it.
+ * at its end. The first and the last are queued by the transaction that stores the change, and wait five minutes for what
+ * may mend it; the second is queued when it is due. What is stored when a mail is sent decides whether it is: a payment or
+ * a cancellation that was taken back withdraws it.
  */
 
 const endingLeadMs = 3 * dayMs;

@@ -29,8 +29,8 @@ async function samplesOf(path: string): Promise<string[]> {
 }
 
 /**
- * Runs a program in a home folder until it says that the company may run or its owner declined, and answers its request. Returns its
- * output, and its exit code if it ended by itself.
+ * Runs a program in a home folder until it says that the company may run or its owner declined, and answers its request.
+ * Returns its output, and its exit code if it ended by itself.
  */
 function run(home: string, program: string, file: string, word: "approve" | "decline") {
   const env = {

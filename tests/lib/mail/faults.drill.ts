@@ -127,7 +127,10 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
   return links;
 }
 
-/** Makes every mail due at a random moment of the next seconds; to their reader, all at one time, so that none waits for a day after another. */
+/**
+ * Makes every mail due at a random moment of the next seconds; to their reader, all at one time, so that none waits for a
+ * day after another.
+ */
 async function jitter({ query }: Stage, random: () => number): Promise<void> {
   const nowMs = Date.now();
   for (const { id } of await query("SELECT id FROM onboarding_emails")) {
