@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import { eventually } from "@/tests/support/databases";
 import { mailsTo } from "@/tests/support/mailbox";
 import { connectApps } from "@/tests/support/owner";
 import type { Buyer, Shop } from "@/tests/support/shop";
@@ -26,8 +25,7 @@ export async function makeEveryone(shop: Shop) {
       `SELECT id FROM sign_in_mails WHERE attempts = 0 AND next_attempt_at_ms > ${shop.stripe.nowMs()}`,
     );
     if (waiting.length > 0) shop.pass(5 * 60_000);
-    await service.adminJson("emails", "send-due");
-    await eventually(async () => expect(await shop.stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
+    await shop.sendDue();
   }
 
   /** What an owner has: all that is stored about them, what the API answers them, and what they were mailed. */

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import PostalMime, { type Email } from "postal-mime";
+import { expect } from "vitest";
 import { eventually } from "@/tests/support/databases";
+import type { Stage } from "@/tests/support/engines";
+import type { Service } from "@/tests/support/service";
 
 /** Waits for the newest mail to an email that a service without a sender wrote into its data folder. */
 export async function mailTo(dataDir: string, email: string, subject: RegExp): Promise<Email> {
@@ -35,6 +38,13 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
     .sort((one, other) => one.atMs - other.atMs);
   const mails = await Promise.all(files.map(({ mail }) => mail));
   return mails.filter((mail) => mail.to?.some(({ address }) => address?.replaceAll('"', "") === email));
+}
+
+/** Sends every mail of an account's that is due by `nowMs`, and waits for those that a service's own runner has begun with. */
+export async function sendDue(service: Service, stage: Stage, nowMs: number): Promise<void> {
+  await service.adminJson("emails", "send-due");
+  const unsent = `SELECT id FROM sign_in_mails WHERE attempts > 0 OR next_attempt_at_ms <= ${nowMs}`;
+  await eventually(async () => expect(await stage.query(unsent)).toEqual([]));
 }
 
 /** The sign-in codes that were mailed to an email, oldest first. */

@@ -1,6 +1,7 @@
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import type { Engine } from "@/tests/support/engines";
+import { sendDue } from "@/tests/support/mailbox";
 import { type Answer, type Environment, Service, type ServiceOptions } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
@@ -75,6 +76,8 @@ export async function openShop(engine: Engine, environment: Environment = {}, op
     begin,
     /** Buys a licence, and takes the licence's id at Stripe. The service has heard nothing yet. */
     buy,
+    /** Sends the mails that are due now, each of them. */
+    sendDue: () => sendDue(service, stage, stripe.nowMs()),
     async reconcile(...email: string[]) {
       return service.adminJson<{ read: number; failed: number }>("billing", "reconcile", ...email);
     },

@@ -453,10 +453,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(text.match(/>Price shown at checkout</g)).toHaveLength(2);
     expect(text.match(/<button[^>]*name="licence"/g)).toHaveLength(2);
     const prices = () => other.stripe.requests.filter((request) => request.startsWith("GET /v1/prices"));
-    expect(prices().length).toBeGreaterThan(0);
-    await buyer.browser.open("/home/billing");
-    // The reconciler may have asked for another one meanwhile.
-    expect(prices(), "no page waits for it each time").toEqual([...new Set(prices())]);
+    const asked = prices().length;
+    expect(asked).toBeGreaterThan(0);
+    for (let page = 0; page < 5; page++) await buyer.browser.open("/home/billing");
+    // The reconciler asks for itself, four times in its first round.
+    expect(prices().length - asked, "no page waits for it each time").toBeLessThan(5);
     other.stripe.faultOf = () => "none";
     other.pass(31_000);
     await buyer.browser.post("/sign-in/renew");

@@ -6,7 +6,7 @@ import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { mailsTo } from "@/tests/support/mailbox";
+import { mailsTo, sendDue } from "@/tests/support/mailbox";
 
 type Owner = { id: string; email: string; browser: Browser };
 
@@ -138,8 +138,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     const [owner, other] = [await admit(10), await admit(10)];
     await set(owner, { below: "5" });
     const mailed = async ({ email }: Owner) => {
-      for (const { environment } of [service, second])
-        expect((await service.admin("emails", "send-due")).code, environment.PORT).toBe(0);
+      await sendDue(service, stage, nowMs());
       const mails = await mailsTo(service.dataDir, email);
       return mails.flatMap(({ subject = "", text = "" }) =>
         subject.includes("fewer than") ? [{ subject, text }] : [],

@@ -24,7 +24,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     stage.query(`UPDATE local_sessions SET confirmed_by = 'passkey' WHERE account_id = '${id}'`);
 
   async function mailedTo(email: string, subject: string) {
-    await service.adminJson("emails", "send-due");
+    await shop.sendDue();
     return (await mailsTo(service.dataDir, email)).filter((mail) => mail.subject === subject);
   }
   const linkIn = (text = "") => /http:\/\/[^/]+(\/change-email\S+)/.exec(text)?.[1] ?? "";

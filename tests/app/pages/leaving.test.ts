@@ -13,7 +13,6 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
 
   const page = async (buyer: Buyer) => (await buyer.browser.open("/home/account")).text;
   const leave = (buyer: Buyer) => buyer.browser.submit("/home/account/delete", { account: buyer.id });
-  const sendDue = () => shop.service.adminJson("emails", "send-due");
   const exported = async ({ email }: Buyer) =>
     (await shop.service.adminJson<{ account: { deletesAt: string | null } }>("person", "export", email))
       .account;
@@ -22,7 +21,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
 
   /** The links of the mails about it, oldest first, as paths. */
   async function links({ email }: Buyer): Promise<string[]> {
-    await sendDue();
+    await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, email);
     return mails
       .filter(({ subject }) => subject === "Your account will be deleted")
@@ -89,7 +88,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     const { headers } = await buyer.browser.submit("/home/account/keep", { account: buyer.id });
     expect(headers.location).toBe("/home/account?kept#leave");
     shop.pass(2 * dayMs);
-    await sendDue();
+    await shop.sendDue();
     expect((await exported(buyer)).deletesAt).toBeNull();
     expect((await auditOf(buyer)).slice(0, 2)).toEqual(["owner: account stay", "owner: account leave"]);
   });
@@ -136,14 +135,14 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     const [link = ""] = await links(buyer);
     shop.pass(dayMs);
     shop.stripe.faultOf = () => "500";
-    await sendDue();
+    await shop.sendDue();
     expect((await exported(buyer)).deletesAt, "while Stripe is away").not.toBeNull();
     await buyer.browser.post("/sign-in/renew");
     expect(await page(buyer)).toContain("Your account is being deleted");
     await buyer.browser.submit("/home/account/keep", { account: buyer.id });
     await keep(link);
     shop.stripe.faultOf = () => "none";
-    await sendDue();
+    await shop.sendDue();
     await expect(exported(buyer)).resolves.toBeNull();
     expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
     expect((await shop.service.ask(link)).text).toContain("The account is deleted");

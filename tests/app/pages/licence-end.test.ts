@@ -20,7 +20,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
   /** The mails about the licence, once what might mend what they tell has had its five minutes. */
   async function mailed() {
     shop.pass(5 * 60_000);
-    await shop.service.adminJson("emails", "send-due");
+    await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, buyer.email);
     return mails.filter(({ subject = "" }) => /licence|payment/.test(subject));
   }
@@ -99,7 +99,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
   it("is not mailed if the owner has a licence again within five minutes", async () => {
     await end();
     shop.pass(4 * 60_000);
-    await shop.service.adminJson("emails", "send-due");
+    await shop.sendDue();
     await shop.buy(buyer);
     await shop.deliverAll();
     expect(await mailed()).toEqual([]);
@@ -151,7 +151,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
   it("is not announced if the payment came within five minutes", async () => {
     await failRenewal();
     shop.pass(4 * 60_000);
-    await shop.service.adminJson("emails", "send-due");
+    await shop.sendDue();
     shop.stripe.payOpen(subscription);
     await shop.deliverAll();
     expect(await mailed()).toEqual([]);
@@ -175,7 +175,7 @@ it("the end of a licence says that the company goes on, where the hobby plan com
   shop.stripe.end(subscription);
   await shop.deliverAll();
   shop.pass(5 * 60_000);
-  await shop.service.adminJson("emails", "send-due");
+  await shop.sendDue();
   const mail = (await mailsTo(shop.service.dataDir, buyer.email)).find(({ subject = "" }) =>
     subject.startsWith("Your licence ended on"),
   );

@@ -52,7 +52,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     buyer.browser.submit("/home/checkout", { account: buyer.id, licence });
   const subjects = async ({ email }: Buyer) => {
     shop.pass(5 * 60_000);
-    await service.adminJson("emails", "send-due");
+    await shop.sendDue();
     const mails = await mailsTo(service.dataDir, email);
     return mails
       .map(({ subject = "" }) => subject)
