@@ -168,7 +168,7 @@ test("the keyboard alone is enough", async ({ page, office }) => {
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
 });
 
-test("`/` goes to the search, and `j` and `k` walk the rows; in a field they are letters", async ({
+test("Ctrl K goes to the search, as `/` does in a table, where `j` and `k` walk the rows; elsewhere they are letters", async ({
   page,
   office,
 }) => {
@@ -177,14 +177,23 @@ test("`/` goes to the search, and `j` and `k` walk the rows; in a field they are
     await office.service.adminJson("account", "add", `walk-${first}@example.com`);
   await page.goto("/accounts?find=walk-");
   const rowOf = (first: string) => page.getByRole("link", { name: `walk-${first}@example.com` });
+  const search = page.getByRole("searchbox");
+  await page.getByRole("link", { name: "Accounts", exact: true }).focus();
+  for (const key of ["/", "j", "k"]) await page.keyboard.press(key);
+  await expect(page.getByRole("link", { name: "Accounts", exact: true })).toBeFocused();
+  await page.keyboard.press("Control+k");
+  await expect(search).toBeFocused();
+  await page.keyboard.type("/jk");
+  await expect(search).toHaveValue(/\/jk/);
+  await rowOf("a").focus();
   await page.keyboard.press("j");
-  await expect(rowOf("a")).toBeFocused();
+  await expect(rowOf("b")).toBeFocused();
   await page.keyboard.press("j");
   await expect(rowOf("b")).toBeFocused();
   await page.keyboard.press("k");
   await expect(rowOf("a")).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(rowOf("a")).toBeFocused();
   await page.keyboard.press("/");
-  await expect(page.getByRole("searchbox")).toBeFocused();
-  await page.keyboard.type("/jk");
-  await expect(page.getByRole("searchbox")).toHaveValue(/\/jk/);
+  await expect(search).toBeFocused();
 });

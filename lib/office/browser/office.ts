@@ -1,7 +1,7 @@
 import { createPasskey, explain, signWithPasskey } from "../../../app/(pages)/browser/passkey";
 import { onPress } from "../../../app/(pages)/home/browser/press";
 
-/* The only script of the office: it runs the passkey ceremonies, and knows three keys. */
+/* The only script of the office: it runs the passkey ceremonies, and knows four keys. */
 
 onPress("data-passkey", async ({ dataset }, say) => {
   const { passkey, path, to = "/", form } = dataset;
@@ -17,18 +17,21 @@ onPress("data-passkey", async ({ dataset }, say) => {
   else location.replace(to);
 });
 
-/* `/` goes to the search, `j` and `k` to the next row and the one before; within a field they are letters. */
+/*
+ * Ctrl K or ⌘K goes to the search. In the rows of a table `j` and `k` go to the next row and the one before, and `/` to the
+ * search: keys without a modifier act only there, as speech input would type them anywhere (WCAG 2.2, 2.1.4).
+ */
 document.addEventListener("keydown", (event) => {
-  const { key, target, ctrlKey, metaKey, altKey } = event;
-  if (ctrlKey || metaKey || altKey || (target as Element).closest("input, select, textarea")) return;
-  if (key === "/") {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  const target = event.target as Element;
+  const isTyping = target.matches("input:not([type=checkbox]), select, textarea");
+  const row = ctrlKey || metaKey || altKey || isTyping ? null : target.closest("tbody tr");
+  if (row ? key === "/" : key === "k" && ctrlKey !== metaKey) {
     const search = document.querySelector<HTMLElement>("[type=search]");
     if (search) event.preventDefault();
     search?.focus();
+  } else if (row && (key === "j" || key === "k")) {
+    const step = key === "j" ? "nextElementSibling" : "previousElementSibling";
+    row[step]?.querySelector("a")?.focus();
   }
-  if (key !== "j" && key !== "k") return;
-  const rows = [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector("a"));
-  const at = rows.findIndex((row) => row.contains(document.activeElement));
-  const to = key === "j" ? at + 1 : Math.max(0, at - 1);
-  rows[to]?.querySelector("a")?.focus();
 });
