@@ -77,14 +77,14 @@ export function wordsOf(status: Status, licence: LicenceState | undefined, end: 
 
 const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(ends, licence);
 
-const payIt = stepTo("Update payment");
+const updatePayment = stepTo("Update payment");
 
 /** What a licence that runs asks for, and how it is called. */
 const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords>> => ({
   renews: {},
   free: { tag: "Free trial of a licence" },
   "not collected": { next: "Payments for your licence are paused, so you are charged nothing now." },
-  invoiced: { next: "Your invoice came by mail. Pay it by the day it is due.", ...payIt },
+  invoiced: { next: "Your invoice came by mail. Pay by its due date.", ...updatePayment },
   cancelled: {
     tag: "Cancelled",
     next: "You cancelled your licence, and can take that back.",
@@ -97,27 +97,27 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   "past due": {
     tag: "Past due",
-    next: "Your last payment failed. Pay it, or change the card, so that your company keeps running.",
-    ...payIt,
+    next: "Your last payment failed. Pay the invoice or change the card to keep your company running.",
+    ...updatePayment,
   },
   overdue: {
     tag: "Invoice overdue",
-    next: "Your invoice is overdue. Pay it, so that your company keeps running.",
-    ...payIt,
+    next: "Your invoice is overdue. Pay now to keep your company running.",
+    ...updatePayment,
   },
   "change unpaid": {
     tag: "Change not paid",
-    next: "The change of your licence was not paid, so you have what you had before. Pay it, or change the card.",
-    ...payIt,
+    next: "The change of your licence was not paid, so you have what you had before. Pay the invoice or change the card.",
+    ...updatePayment,
   },
   "trial unpaid": {
     tag: "Past due",
-    next: "The free trial of your licence has ended, and no card has paid what follows. Add one, so that your company keeps running.",
+    next: "The free trial of your licence has ended, and no card has paid what follows. Add one to keep your company running.",
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
-    next: "The operator gave you a licence, so your company runs. The one that you bought is not paid: pay it, or cancel it.",
-    ...payIt,
+    next: "The operator gave you a licence, so your company runs. The one that you bought is not paid: pay the invoice, or cancel it.",
+    ...updatePayment,
   },
 });
 
@@ -138,9 +138,9 @@ const ends: Record<LicenceEnd, EndWords> = {
   ended: anew,
   "trial over": anew,
   unpaid: {
-    beside: "The licence that you bought is not paid. Pay it, and it goes on.",
+    beside: "The licence that you bought is not paid. Pay the invoice to go on with it.",
     hint: (where) => `Pay the last invoice${where}; they run again as soon as it is paid.`,
-    step: payIt,
+    step: updatePayment,
   },
   unfinished: {
     beside: "Your payment for a licence is not finished. Finish it, or begin anew.",

@@ -199,7 +199,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     );
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await read(buyer)).toContain("Pay it by the day it is due. €49.00 is due.");
+    expect(await read(buyer)).toContain("Pay by its due date. €49.00 is due.");
   });
 
   it("come with one call to Stripe, and without an answer in time the page says where they are", async () => {

@@ -381,7 +381,9 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     shop.stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
     const failed = await home(buyer);
-    expect(failed).toContain("Your last payment failed.");
+    expect(failed).toContain(
+      "Your last payment failed. Pay the invoice or change the card to keep your company running.",
+    );
     expect(failed).toContain("To pay, to change the card, or to cancel<");
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
