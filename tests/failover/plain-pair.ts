@@ -73,7 +73,9 @@ export async function startPlainPair({
     isSynchronous,
     faults: ["kill", "freeze", "cut", "switch", "thaw", "full", ...(isSynchronous ? [] : ["late" as const])],
     strike,
-    end: () => {},
+    end() {
+      for (const { child } of [primary as Server, standby]) signalPostgres(child.pid, "SIGKILL");
+    },
   };
 }
 
