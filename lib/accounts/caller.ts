@@ -1,4 +1,4 @@
-import { type CompiledQuery, sql } from "kysely";
+import { sql } from "kysely";
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { keyRing } from "@/lib/auth/keys/key-ring";
@@ -15,7 +15,6 @@ import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
-import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { Call, SentHeaders } from "@/lib/http/call";
@@ -135,8 +134,6 @@ type CallerRow = Tables["accounts"] &
 
 type Asked = Required<Named> & { place: number };
 
-type Query = CompiledQuery<CallerRow & { place: number }>;
-
 type Waiting = {
   named: Named;
   resolve: (row: CallerRow | undefined) => void;
@@ -144,7 +141,6 @@ type Waiting = {
 };
 
 const batches = new WeakMap<Db, Waiting[]>();
-const queries = new Map<boolean, Query>();
 
 /**
  * Reads the account, and whether its session, the token's key and the user at Clerk are still valid. A token of Clerk's
@@ -180,24 +176,19 @@ async function requireAnswer(db: Db, nowMs: number): Promise<void> {
 
 async function execute(db: Db, together: readonly Waiting[]): Promise<void> {
   try {
-    const query = queries.get(isPostgres(db)) ?? compile(db);
-    queries.set(isPostgres(db), query);
     if (db.isTransaction)
       await lockSessions(
         db,
         together.map(({ named }) => named.sessionId),
       );
-    const asked = JSON.stringify(
-      together.map(({ named: { subject, sessionId, keyId, nowMs } }, place) => [
-        place,
-        subject,
-        sessionId,
-        keyId,
-        nowMs,
-      ]),
-    );
-    const parameters = query.parameters.map((value) => (value === inputs ? asked : value));
-    const { rows } = await db.executeQuery<CallerRow & { place: number }>({ ...query, parameters });
+    const asked = together.map(({ named: { subject, sessionId, keyId, nowMs } }, place) => [
+      place,
+      subject,
+      sessionId,
+      keyId,
+      nowMs,
+    ]);
+    const { rows } = await readCallers(db, JSON.stringify(asked));
     for (const row of rows) together[row.place]?.resolve(row);
     // All other reads found no row; resolving a promise a second time has no effect.
     for (const { resolve } of together) resolve(undefined);
@@ -210,20 +201,14 @@ const lockSessions = frequentStatement((db, ids: readonly string[]) =>
   db.selectFrom("local_sessions").select("id").where("id", "in", listOf(db, ids)).orderBy("id").forShare(),
 );
 
-/** Stands in the compiled query for what a batch names, which is one array of JSON. */
-const inputs = Symbol("inputs");
-
-/**
- * Compiles the query, once per engine; PostgreSQL plans it once per connection. It names its columns, because one that
- * is added later must not change its result.
- */
-function compile(db: Db): Query {
+/** Names its columns, because one that is added later must not change its result. */
+const readCallers = frequentStatement((db, inputs: string) => {
   const list = isPostgres(db)
     ? sql`json_array_elements(${inputs}) as list (value)`
     : sql`json_each(${inputs})`;
   const asked = sql<Asked>`(select cast(value ->> 0 as bigint) as place, value ->> 1 as subject,
     value ->> 2 as "sessionId", value ->> 3 as "keyId", cast(value ->> 4 as bigint) as "nowMs" from ${list})`;
-  const query = db
+  return db
     .selectFrom(asked.as("asked"))
     .innerJoin("accounts", "accounts.subject", "asked.subject")
     .leftJoin("local_sessions as session", (join) =>
@@ -245,8 +230,5 @@ function compile(db: Db): Query {
     .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
     .select(["session.last_date_ms", "session.network", "session.renewed_from"])
-    .select(sql<string>`(select version from plan_versions)`.as("plans_version"))
-    .compile();
-  nameStatement(query.sql);
-  return query;
-}
+    .select(sql<string>`(select version from plan_versions)`.as("plans_version"));
+});

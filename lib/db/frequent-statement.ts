@@ -2,8 +2,8 @@ import type { Compilable, CompiledQuery, QueryResult } from "kysely";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres } from "@/lib/db/store";
 
-/** What a statement is given each time: a number, or a list as `listOf` and `rowsOf` take it. */
-type Input = number | readonly unknown[];
+/** What a statement is given each time: a value, or a list as `listOf` and `rowsOf` take it. */
+type Input = string | number | null | readonly unknown[];
 
 /**
  * A statement that is built once per engine, because building costs more than executing it; and PostgreSQL plans it once per
@@ -19,7 +19,10 @@ export function frequentStatement<Inputs extends Input[], Row>(
     const { query, places } = built.get(isPostgres(db)) ?? buildOnce(db, build, inputs);
     built.set(isPostgres(db), { query, places });
     const given = inputs.map(toParameter);
-    const parameters = query.parameters.map((value, at) => given[places[at] ?? -1] ?? value);
+    const parameters = query.parameters.map((value, at) => {
+      const place = places[at] ?? -1;
+      return place < 0 ? value : given[place];
+    });
     return db.executeQuery<Row>({ ...query, parameters });
   };
 }
@@ -29,11 +32,12 @@ function buildOnce<Inputs extends Input[], Row>(
   build: (db: Db, ...inputs: Inputs) => Compilable<Row>,
   inputs: Inputs,
 ) {
-  const samples = inputs.map((input, at) => (typeof input === "number" ? -1e15 - at : [`input ${at}`]));
-  const query = build(db, ...(samples as Inputs)).compile();
+  // A symbol becomes a parameter as any value does, and nothing can be computed from one.
+  const samples = inputs.map((input, at) => (Array.isArray(input) ? [`input ${at}`] : Symbol(`input ${at}`)));
+  const query = build(db, ...(samples as unknown[] as Inputs)).compile();
   nameStatement(query.sql);
-  const known = samples.map(toParameter);
-  return { query, places: query.parameters.map((value) => known.indexOf(value as string | number)) };
+  const known: unknown[] = samples.map(toParameter);
+  return { query, places: query.parameters.map((value) => known.indexOf(value)) };
 }
 
-const toParameter = (input: Input) => (typeof input === "number" ? input : JSON.stringify(input));
+const toParameter = (input: unknown) => (Array.isArray(input) ? JSON.stringify(input) : input);

@@ -1,4 +1,5 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import type { Exchange } from "@/lib/oauth/exchange";
@@ -97,13 +98,8 @@ export class OAuthState implements Adapter {
    */
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
-    const row = await db
-      .selectFrom("connect_state")
-      .select(["payload", "consumed_at_ms", "expires_at_ms"])
-      .where("kind", "=", this.kind)
-      .where(by, "=", hashSecret("connect", id))
-      .where("expires_at_ms", ">", Date.now())
-      .executeTakeFirst();
+    const { rows } = await readBy[by](db, this.kind, hashSecret("connect", id), Date.now());
+    const [row] = rows;
     if (!row) return undefined;
     const { consumed_at_ms, expires_at_ms } = row;
     const payload: AdapterPayload = JSON.parse(row.payload);
@@ -114,6 +110,17 @@ export class OAuthState implements Adapter {
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
 }
+
+const findBy = (by: KeyColumn) =>
+  frequentStatement((db, kind: string, hash: string, nowMs: number) =>
+    db
+      .selectFrom("connect_state")
+      .select(["payload", "consumed_at_ms", "expires_at_ms"])
+      .where("kind", "=", kind)
+      .where(by, "=", hash)
+      .where("expires_at_ms", ">", nowMs),
+  );
+const readBy = { id_hash: findBy("id_hash"), look_up_hash: findBy("look_up_hash") };
 
 /** Refresh tokens. That of the request was read for its rate limit, and the issued one is written once all is accepted. */
 export class RefreshTokens extends OAuthState {

@@ -1,6 +1,8 @@
 import { readNetworks, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
 import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
+import { frequentStatement } from "@/lib/db/frequent-statement";
+import { rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { appSessionId, beginAppSession, endAppSession, recordKey } from "@/lib/oauth/app-session";
@@ -69,14 +71,7 @@ async function write(
   }
   // Uses of one token take turns, because each update or lock waits for the one before. A use of the successor that
   // commits at the same moment counts as later.
-  const firstUse = await transaction
-    .updateTable("connect_state")
-    .set({ consumed_at_ms: nowMs })
-    .where("kind", "=", kind)
-    .where("id_hash", "=", idHash)
-    .where("consumed_at_ms", "is", null)
-    .returning("expires_at_ms")
-    .executeTakeFirst();
+  const [firstUse] = (await markFirstUse(transaction, kind, idHash, nowMs)).rows;
   if (kind !== "RefreshToken") {
     if (!firstUse) return "used before";
     await issue(transaction, issued, { parent_hash: idHash });
@@ -119,6 +114,16 @@ async function write(
   return { successor };
 }
 
+const markFirstUse = frequentStatement((db, kind: string, idHash: string, nowMs: number) =>
+  db
+    .updateTable("connect_state")
+    .set({ consumed_at_ms: nowMs })
+    .where("kind", "=", kind)
+    .where("id_hash", "=", idHash)
+    .where("consumed_at_ms", "is", null)
+    .returning("expires_at_ms"),
+);
+
 /** Lets a refresh token last as long as one that is issued now. At most one write an hour. */
 async function extend(transaction: Db, idHash: string, nowMs: number): Promise<void> {
   const expires_at_ms = nowMs + oauthSeconds.refreshToken * 1000;
@@ -138,12 +143,28 @@ async function issue(
   chain: { parent_hash: string; id_hash?: string },
 ): Promise<void> {
   if (!issued) return;
-  await transaction
-    .insertInto("connect_state")
-    .values({ ...issued, ...chain })
-    .execute();
+  await insertToken(transaction, [{ ...issued, ...chain }]);
   if (Math.random() < 1 / 16) await sweepRefreshTokens(transaction, issued.grant_id);
 }
+
+const tokenTypes = {
+  kind: "text",
+  id_hash: "text",
+  payload: "text",
+  grant_id: "text",
+  look_up_hash: "text",
+  consumed_at_ms: "bigint",
+  expires_at_ms: "bigint",
+  parent_hash: "text",
+} as const;
+const tokenColumns = Object.keys(tokenTypes) as (keyof typeof tokenTypes)[];
+
+const insertToken = frequentStatement((db, rows: readonly (IssuedToken & { parent_hash: string })[]) =>
+  db
+    .insertInto("connect_state")
+    .columns(tokenColumns)
+    .expression(db.selectFrom(rowsOf(db, rows, tokenTypes)).select(tokenColumns)),
+);
 
 function lockUsed(transaction: Db, idHash: string) {
   return transaction

@@ -29,8 +29,11 @@ export class NodeSource implements Source {
 
   get signal(): AbortSignal {
     const leaving = new AbortController();
-    if (this.outgoing.closed) leaving.abort();
-    else this.outgoing.once("close", () => leaving.abort());
+    const { outgoing } = this;
+    // No one waits for an answer that was sent, and to abort costs a thirtieth of a page.
+    const leave = () => outgoing.writableFinished || leaving.abort();
+    if (outgoing.closed) leave();
+    else outgoing.once("close", leave);
     return leaving.signal;
   }
 

@@ -135,7 +135,7 @@ export const connect: Mistakes = {
   },
   "tests/app/lifetimes.test.ts": {
     "lib/oauth/adapter.ts": {
-      "expired state is found": '    .where("expires_at_ms", ">", Date.now())\n',
+      "expired state is found": '      .where("expires_at_ms", ">", nowMs)',
     },
     "lib/oauth/endpoint.ts": {
       "an app's last token outlives its session": [

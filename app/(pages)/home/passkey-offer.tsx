@@ -2,7 +2,7 @@ import type { Session } from "@/lib/auth/sessions/session";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { PostForm } from "../post-form";
-import type { SignInMethods } from "./access/sign-in-methods";
+import type { SignInMethods } from "./access/read-access";
 
 type PasskeyOfferProps = { accountId: string; ways: SignInMethods; session: Session };
 

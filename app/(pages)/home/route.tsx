@@ -7,8 +7,8 @@ import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
 import { Monogram } from "../icons";
 import { contentsInWords, Lines } from "../plan-cards";
-import { readSessions, usedInWords } from "./access/sessions";
-import { readSignInMethods } from "./access/sign-in-methods";
+import { type Access, readAccess } from "./access/read-access";
+import { usedInWords } from "./access/sessions";
 import { LicenceTerms } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { readTerms, sellsCreditsTo } from "./billing/offers";
@@ -22,11 +22,9 @@ import { PasskeyOffer } from "./passkey-offer";
 /** The CEO's page: may the company run, until when, and what to do next. */
 export const { GET } = toPlatform(
   ownerPage(pages.home, {}, async (visit) => {
-    const { account, contents, plans, sessionId, state, bought, isLocal, nowMs } = visit;
-    // One after the other, so that a page holds one connection to the store at a time.
-    const read = await readSessions(account, nowMs);
-    const sessions = read?.sessions;
-    const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const { account, contents, plans, sessionId, state, bought, nowMs } = visit;
+    const read = await readAccess(account, nowMs);
+    const { sessions, ways } = read ?? {};
     const latest = sessions?.find(
       ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
     );
@@ -79,7 +77,7 @@ const lastUse = ({ checked_at_ms, last_seen_at_ms }: Session) =>
   Math.max(checked_at_ms ?? 0, last_seen_at_ms ?? 0);
 
 /** The apps that were used last, with their last check, and without any the one that ended last. */
-function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>; nowMs: number }) {
+function Apps({ read, nowMs }: { read: Access | undefined; nowMs: number }) {
   const apps = read?.sessions.filter(({ kind }) => kind === "app");
   const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
   const ended = latest?.length === 0 ? read?.endedApps[0] : undefined;

@@ -68,7 +68,7 @@ export function endedApps(db: Db, accountId: string, nowMs: number) {
     .where("account_id", "=", accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", "<=", nowMs)
-    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
+    .where((eb) => eb(eb("expires_at_ms", "+", sessionDays.ended * dayMs), ">", nowMs))
     .orderBy("expires_at_ms", "desc");
 }
 

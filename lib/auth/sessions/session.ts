@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { InferResult } from "kysely";
 import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
@@ -26,12 +27,16 @@ export function mintLocalSubject(): string {
 }
 
 /** The kind and the ends of a session, its last use and where it was renewed from; `undefined` if it has ended. */
-export function findCurrentSession(db: Db, id: string, nowMs: number) {
-  const session = currentSessions(db, nowMs).where("id", "=", id).clearSelect();
-  return session
-    .select(["kind", "expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from", "bound_at_ms"])
-    .executeTakeFirst();
+export async function findCurrentSession(db: Db, id: string, nowMs: number) {
+  return (await readCurrentSession(db, id, nowMs)).rows[0];
 }
+
+const readCurrentSession = frequentStatement((db, id: string, nowMs: number) =>
+  currentSessions(db, nowMs)
+    .where("id", "=", id)
+    .clearSelect()
+    .select(["kind", "expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from", "bound_at_ms"]),
+);
 
 /** The current sessions of an account, newest first. */
 export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {

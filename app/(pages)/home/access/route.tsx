@@ -7,8 +7,9 @@ import { ownerPage } from "../owner-page";
 import { AccessHead } from "./access-head";
 import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
-import { Browsers, readSessions } from "./sessions";
-import { readSignInMethods, SignInMethodList } from "./sign-in-methods";
+import { readAccess } from "./read-access";
+import { Browsers } from "./sessions";
+import { SignInMethodList } from "./sign-in-methods";
 
 const problems: Record<string, Problem> = {
   "no-apps": { words: "No app is connected. Those that ended are listed below." },
@@ -20,9 +21,7 @@ const problems: Record<string, Problem> = {
 export const { GET } = toPlatform(
   ownerPage(pages.access, problems, async (visit) => {
     const { account, sessionId, query, isLocal, nowMs } = visit;
-    // One after the other, so that a page holds one connection to the store at a time.
-    const read = await readSessions(account, nowMs);
-    const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const read = await readAccess(account, nowMs);
     const own = read?.sessions.find(({ id }) => id === sessionId);
     const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
     return (
@@ -36,7 +35,7 @@ export const { GET } = toPlatform(
           </div>
           <div>
             <Browsers {...shown} isLocal={isLocal} />
-            {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
+            {isLocal && <SignInMethodList {...visit} ways={read?.ways} own={own} />}
           </div>
         </div>
       </>

@@ -1,18 +1,14 @@
-import type { Account } from "@/lib/accounts/account";
-import { endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
-import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
-import { countCrowdedOut, crowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit";
-import { withDistinctNames } from "@/lib/auth/sessions/session-name";
-import { dayMs, hourMs } from "@/lib/config/durations";
+import type { Session } from "@/lib/auth/sessions/session";
+import { maxSessions } from "@/lib/auth/sessions/session-limit";
+import { hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
-import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
 import { nativeClient } from "@/lib/oauth/clients";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { Icon, Monogram } from "../../icons";
 import { PostButton } from "../../post-form";
-import { readPart } from "../../read-part";
+import type { Access } from "./read-access";
 import { sessionGroups } from "./session-groups";
 
 /** What every list of sessions on the page needs. */
@@ -25,7 +21,7 @@ export type ListProps = {
 
 export type SessionsProps = ListProps & {
   /** `undefined` if they cannot be read: the rest of the page does not need them. */
-  read: Awaited<ReturnType<typeof readSessions>>;
+  read: Access | undefined;
 };
 
 /** The browsers that the owner is signed in to. */
@@ -72,22 +68,6 @@ export function Tokens({ read, ...shown }: SessionsProps) {
 }
 
 export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
-
-/** The sessions of an account; `undefined` if they cannot be read. */
-export function readSessions({ id, email }: Account, nowMs: number) {
-  return readPart("sessions could not be listed", async (db) => {
-    const { sessions, ended, crowded } = await readInOneQuery(db, {
-      sessions: currentSessions(db, nowMs).where("account_id", "=", id),
-      ended: endedApps(db, id, nowMs),
-      crowded: crowdedOut(db, email, nowMs - dayMs),
-    });
-    return {
-      sessions: withDistinctNames(toSessions(sessions)),
-      endedApps: toEndedApps(ended),
-      crowdedOut: countCrowdedOut(crowded),
-    };
-  });
-}
 
 const shownAtOnce = 20;
 

@@ -1,34 +1,14 @@
 import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
-import {
-  declinedOffers,
-  maxNameCharacters,
-  maxPasskeys,
-  type Passkey,
-  passkeysOf,
-  relyingParty,
-} from "@/lib/auth/passkeys/passkeys";
+import { maxNameCharacters, maxPasskeys, type Passkey, relyingParty } from "@/lib/auth/passkeys/passkeys";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
-import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
 import { PostButton, PostForm } from "../../post-form";
-import { readPart } from "../../read-part";
 import type { OwnVisit } from "../owner-page";
-
-/** An account's passkeys, and whether its owner has put the offer of one away. */
-export type SignInMethods = { passkeys: Passkey[]; hasDeclined: boolean };
-
-/** Reads an account's passkeys; `undefined` if that fails. */
-export function readSignInMethods(accountId: string): Promise<SignInMethods | undefined> {
-  return readPart("passkeys could not be listed", async (db) => {
-    const queries = { passkeys: passkeysOf(db, accountId), declined: declinedOffers(db, accountId) };
-    const { passkeys, declined } = await readInOneQuery(db, queries);
-    return { passkeys, hasDeclined: declined.length > 0 };
-  });
-}
+import type { SignInMethods } from "./read-access";
 
 /** A visit, with the owner's ways to sign in and the session of this browser, if they can be read. */
 export type ProvingVisit = OwnVisit & { ways: SignInMethods | undefined; own: Session | undefined };

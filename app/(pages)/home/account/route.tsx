@@ -3,8 +3,7 @@ import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { PostButton } from "../../post-form";
 import type { Problem } from "../../problem";
-import { readSessions } from "../access/sessions";
-import { readSignInMethods } from "../access/sign-in-methods";
+import { readAccess } from "../access/read-access";
 import { ownerPage } from "../owner-page";
 import { AppearanceChoice } from "./appearance";
 import { Email, readWaiting } from "./email";
@@ -22,16 +21,15 @@ export const { GET } = toPlatform(
   ownerPage(pages.account, problems, async (visit) => {
     const { account, sessionId, isLocal, nowMs } = visit;
     // One after the other, so that a page holds one connection to the store at a time.
-    const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
-    const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const access = isLocal ? await readAccess(account, nowMs) : undefined;
     const waiting = isLocal ? await readWaiting(account.id, nowMs) : undefined;
     const choices = await readMailChoices(account.id, nowMs);
-    const own = sessions?.find(({ id }) => id === sessionId);
+    const own = access?.sessions.find(({ id }) => id === sessionId);
     return (
       <>
         <h1>Account</h1>
         <div className="card settings">
-          <Email {...visit} ways={ways} own={own} waiting={waiting} />
+          <Email {...visit} ways={access?.ways} own={own} waiting={waiting} />
           <AppearanceChoice {...visit} />
           <Emails account={account} choices={choices} />
         </div>
@@ -48,7 +46,7 @@ export const { GET } = toPlatform(
               Download your data
             </PostButton>
           </section>
-          <Leave {...visit} ways={ways} own={own} />
+          <Leave {...visit} ways={access?.ways} own={own} />
         </div>
       </>
     );

@@ -6,8 +6,8 @@ import { type StopReason, stopReasons, whyStopped } from "@/lib/mail/kinds/credi
 import { formatInstant } from "../../instant";
 import { PostButton, PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
-import { readSessions } from "../access/sessions";
-import { Confirm, readSignInMethods } from "../access/sign-in-methods";
+import { readAccess } from "../access/read-access";
+import { Confirm } from "../access/sign-in-methods";
 import type { OwnVisit } from "../owner-page";
 import { AmountField, type Limits } from "./credit-limits";
 import { formatCredits } from "./format-credits";
@@ -27,13 +27,9 @@ export async function readAutomatic(visit: OwnVisit, limits: Limits) {
     };
   if (!isLocal)
     return { isOn, isConfirmed: isRecentlyConfirmed(visit.confirmedAtMs, nowMs), ways: undefined };
-  const sessions = (await readSessions(account, nowMs))?.sessions;
-  const own = sessions?.find(({ id }) => id === sessionId);
-  return {
-    isOn,
-    isConfirmed: isRecentlyConfirmed(own?.confirmed_at_ms, nowMs),
-    ways: await readSignInMethods(account.id),
-  };
+  const access = await readAccess(account, nowMs);
+  const own = access?.sessions.find(({ id }) => id === sessionId);
+  return { isOn, isConfirmed: isRecentlyConfirmed(own?.confirmed_at_ms, nowMs), ways: access?.ways };
 }
 
 type AutomaticProps = {

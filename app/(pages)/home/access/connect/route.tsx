@@ -2,12 +2,12 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { ownerPage } from "../../owner-page";
 import { ConnectOne, ConnectSomething } from "../connect-something";
-import { readSessions } from "../sessions";
+import { readAccess } from "../read-access";
 
 /** How one app is connected; without its name in the address, the apps to choose from. */
 export const { GET } = toPlatform(
   ownerPage(pages.connectApp, {}, async ({ account, query, nowMs }) => {
-    const sessions = (await readSessions(account, nowMs))?.sessions ?? [];
+    const sessions = (await readAccess(account, nowMs))?.sessions ?? [];
     const shown = { sessions, nowMs };
     return (
       <div className="one-app">
