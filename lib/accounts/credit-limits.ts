@@ -29,7 +29,7 @@ export async function readCreditLimits(db: Db, accountId: string, nowMs: number)
 /** Sets what an owner wants. The limit counts all of this month, and credits that are few already are told by no mail. */
 export async function setCreditLimits(
   db: Db,
-  { account: { id, email }, by }: Owner,
+  { account: { id, email }, by }: Pick<Owner, "account" | "by">,
   wanted: Wishes,
   nowMs: number,
 ): Promise<void> {

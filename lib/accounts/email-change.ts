@@ -42,9 +42,10 @@ export async function askForEmail(
   if (to === email) return "same";
   const about = auditChange("email change asked", "owner", { id: account_id, email });
   return auditedTransaction(db, about, nowMs, async (transaction) => {
-    await lockEmail(transaction, to);
-    await accountBy(transaction, "id", account_id).select("id").forUpdate().execute();
     const mailbox_hash = hashMailbox(to);
+    // The mailbox, however it is written.
+    await lockEmail(transaction, mailbox_hash);
+    await accountBy(transaction, "id", account_id).select("id").forUpdate().execute();
     const recent = await transaction
       .selectFrom("email_changes")
       .select(["account_id", "mailbox_hash"])

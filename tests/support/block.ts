@@ -10,16 +10,21 @@ import { openShop, type Shop } from "@/tests/support/shop";
  * ends with it, the last first.
  */
 
+type StageOptions = Parameters<Engine["prepare"]>[0];
+
 /** A store of this engine. */
-export async function startStage(engine: Engine, options?: { isEmpty: boolean }): Promise<Stage> {
+export async function startStage(engine: Engine, options?: StageOptions): Promise<Stage> {
   const stage = await engine.prepare(options);
   afterAll(stage.clear);
   return stage;
 }
 
 /** A store that each test finds empty but for its keys, and one instance of it. */
-export async function startStageForEach(engine: Engine): Promise<{ stage: Stage; db: Db }> {
-  const stage = await startStage(engine);
+export async function startStageForEach(
+  engine: Engine,
+  options?: StageOptions,
+): Promise<{ stage: Stage; db: Db }> {
+  const stage = await startStage(engine, options);
   beforeEach(() => emptyTables(stage));
   return { stage, db: await stage.open() };
 }

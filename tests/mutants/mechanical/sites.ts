@@ -18,7 +18,18 @@ const boundaries: Record<string, string> = {
   "<>": "=",
 };
 /** The calls of a query without which it still is one. */
-const dropped = ["where", "whereRef", "having", "and", "or", "forUpdate", "forShare", "onConflict"];
+const dropped = [
+  "where",
+  "whereRef",
+  "having",
+  "and",
+  "or",
+  "forUpdate",
+  "forNoKeyUpdate",
+  "forShare",
+  "skipLocked",
+  "onConflict",
+];
 /** What words and signs of SQL become. */
 const ofSql: [RegExp, string][] = [
   [/ and (?!\S+ then)/gi, " or "],

@@ -105,7 +105,7 @@ export class Trials {
     this.vitest.provide("mistake", id);
     // The embedded store has one writer, and so no locks of rows.
     this.vitest.provide("engines", [
-      /for(Update|Share)\(/.test(change) ? "PostgreSQL" : "the embedded store",
+      /for\w*(Update|Share)\(|skipLocked\(/.test(change) ? "PostgreSQL" : "the embedded store",
     ]);
     const project = this.vitest.getRootProject();
     const timer = setInterval(endLoops, 10_000);
