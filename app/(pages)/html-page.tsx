@@ -11,7 +11,7 @@ import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { readAnnouncement } from "@/lib/site-banner";
 import { Frame } from "./frame";
-import { type Problem, unknownOutcome } from "./problem";
+import { type Problem, Reference, unknownOutcome } from "./problem";
 import { Support } from "./support";
 
 /** The content of a page. Without a title it has the site's. */
@@ -114,7 +114,7 @@ function apologize({ status, reason, headers }: ApiError, { requestId }: Call): 
             : "Something went wrong on our side, and nothing was changed. Reload this page in a moment."}
         </p>
         <p className="quiet">
-          If it happens again, quote reference <code>{requestId}</code>.
+          <Reference id={requestId} />
         </p>
       </>
     ),

@@ -57,14 +57,17 @@ export function ProblemNote({ problem }: { problem: Problem | undefined }) {
   if (!problem) return null;
   return (
     <p className={problem.isTyped ? "problem" : "problem ours"} role="alert" id="problem">
-      {problem.words}
-      {problem.reference && (
-        <>
-          {" "}
-          If it happens again, quote reference <code>{problem.reference}</code>.
-        </>
-      )}
+      {problem.words} {problem.reference && <Reference id={problem.reference} />}
     </p>
+  );
+}
+
+/** The id of the request that failed, by which the log says why. */
+export function Reference({ id }: { id: string }) {
+  return (
+    <>
+      If it happens again, quote reference <code>{id}</code>.
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
-/** Reloads the page at an address that could not be shown, with and without JavaScript. */
-export function TryAgain({ at }: { at: string }) {
+import { Reference } from "./problem";
+
+/** Reloads the page at an address that could not be shown, with and without JavaScript, and says which request failed. */
+export function TryAgain({ at, failed }: { at: string; failed: string }) {
   return (
     <>
       <noscript>
@@ -9,6 +11,9 @@ export function TryAgain({ at }: { at: string }) {
         <a href={at} data-tries-again="">
           Try again now
         </a>
+      </p>
+      <p className="quiet">
+        <Reference id={failed} />
       </p>
     </>
   );

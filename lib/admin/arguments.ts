@@ -7,6 +7,7 @@ import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { operatorName } from "@/lib/auth/operators";
 import { dayMs } from "@/lib/config/durations";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
+import { requestIdPattern } from "@/lib/http/call";
 import { slug, titleOf } from "@/lib/plans/plan";
 
 /**
@@ -30,6 +31,13 @@ export function parseEmail(text: string): string {
   const email = parseTypedEmail(text);
   if (email) return email;
   throw new InvalidArgumentError(notAnEmail[whyNotAnEmail(text)]);
+}
+
+/** Parses an email, or the id of a request. */
+function parseEmailOrId(text: string): string {
+  if (text.includes("@")) return parseEmail(text);
+  if (requestIdPattern.test(text)) return text;
+  throw new InvalidArgumentError("It must be an email, or the id of a failure, as an answer's X-Request-Id.");
 }
 
 /** Parses an ISO 8601 date, or a date and time with an offset, to Unix milliseconds. */
@@ -149,6 +157,7 @@ export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =
 /** How arguments are parsed, and an example of each, by their names. */
 export const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
   email: { parse: parseEmail, example: "ceo@example.com" },
+  about: { parse: parseEmailOrId },
   name: { parse: parseOperator, example: "ann" },
   message: { parse: parseWords },
   plan: { parse: parseSlug, example: "hobby" },

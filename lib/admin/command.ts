@@ -79,10 +79,9 @@ export class AdminCommand extends Command {
   does<Args extends unknown[]>(
     work: (call: Call, ...args: Args) => Promise<Result | Listing | undefined>,
   ): this {
-    return this.doesWithoutStore(async (confirm, ...args: Args) => {
-      await requireStore();
-      return work({ db: await migratedStore(), confirm }, ...args);
-    });
+    return this.doesWithoutStore(async (confirm, ...args: Args) =>
+      work({ db: await openStore(), confirm }, ...args),
+    );
   }
 
   /** The same, for a command that opens the store itself or does not use it. */
@@ -98,10 +97,10 @@ export class AdminCommand extends Command {
 }
 
 /**
- * Refuses a command where no store is: one made there quietly would take what the running service never sees. A server that
- * has just started makes its store in a moment. Tells a person at a terminal which store it is.
+ * Opens the store, and refuses a command where none is: one made there quietly would take what the running service never
+ * sees. A server that has just started makes its store in a moment. Tells a person at a terminal which store it is.
  */
-async function requireStore(): Promise<void> {
+export async function openStore(): Promise<Db> {
   const untilMs = performance.now() + answersWithinMs.store;
   while (processStore().isMissing && performance.now() < untilMs) await sleep(50);
   const { isMissing, place } = processStore();
@@ -112,4 +111,5 @@ async function requireStore(): Promise<void> {
     });
   }
   if (process.stderr.isTTY) process.stderr.write(`store: ${place}\n`);
+  return migratedStore();
 }

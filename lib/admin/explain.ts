@@ -1,5 +1,5 @@
 import { explain, readFacts } from "@/lib/accounts/explanation";
-import type { AdminCommand } from "@/lib/admin/command";
+import { type AdminCommand, openStore } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { asIso } from "@/lib/config/instants";
@@ -10,10 +10,14 @@ import type { Db } from "@/lib/db/store";
 export function addExplainCommand(program: AdminCommand): void {
   program
     .add(
-      "explain <email>",
-      "say what is not paid, why someone cannot sign in, and what the API answers their apps",
+      "explain <about>",
+      "say what is not paid, why someone cannot sign in, and what the API answers their apps; or where a failure is in the log, by its id",
+      "explain ceo@example.com",
+      "explain 3f1c7c34-6e0e-4f0a-9d43-0b1d2c9f5a77",
     )
-    .does(async ({ db }, email: string) => {
+    .doesWithoutStore(async (_, about: string) => {
+      if (!about.includes("@")) return explainId(about);
+      const [db, email] = [await openStore(), about];
       const { payment, signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
       const told = await listTold(db, email);
       const first = payment === null ? "" : `Payment: ${payment}\n`;
@@ -21,6 +25,18 @@ export function addExplainCommand(program: AdminCommand): void {
       const answers = told.length > 0 ? `\n\n${asTable(told, "")}` : "";
       return { json: { email, payment, signIn, apps, facts, told }, text: `${text}${answers}` };
     });
+}
+
+/** Where the log has what failed, by the id that its answer had. Nothing else keeps failures, and the store may be away. */
+function explainId(id: string) {
+  const log = [
+    `journalctl -u office -o cat --grep ${id} | npm run -s admin -- stack`,
+    `grep -F -e ${id} service.log | npm run -s admin -- stack`,
+  ];
+  const text = `The log of the instance where this failed, and nothing else, has ${id}: what it was, and why it failed.
+
+  ${log.join("\n  ")}`;
+  return { json: { id, log }, text };
 }
 
 /** What the account's apps were told since when, so that a refusal of yesterday can be explained. */

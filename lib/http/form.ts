@@ -58,7 +58,7 @@ export function handleForm<Who = undefined>(
         const whose = error instanceof LimitError ? error.whose : "network";
         if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
         const ours = reason === "unknown outcome" ? "unknown" : "unavailable";
-        if (status >= 500) return back(call, `${ours}&reference=${encodeURIComponent(call.requestId)}`);
+        if (status >= 500) return back(call, withReference(ours, call.requestId));
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
         return inPlainText(error);
@@ -83,6 +83,10 @@ export function fieldForPage({ body, field, headers }: Call, page: string, name:
 export function withProblem(page: string, problem: string): string {
   return `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;
 }
+
+/** Adds the id of the request that failed to what names a problem in an address. */
+export const withReference = (problem: string, requestId: string) =>
+  `${problem}&reference=${encodeURIComponent(requestId)}`;
 
 /**
  * A page in between, because browsers hold a redirect after a form to the CSP `form-action` of the form's page, and the

@@ -241,12 +241,16 @@ class RefusedRequest extends ApiError {
   }
 }
 
-function explain(error: ApiError, { headers }: Call): ResponseParts {
+function explain(thrown: ApiError, { headers, path, requestId }: Call): ResponseParts {
   // Whatever failed here has used nothing up, so the client can send its request again.
-  if (error.code === "internal_error") return errorParts(new ApiError("unavailable"));
-  if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
+  const error = thrown.code === "internal_error" ? new ApiError("unavailable") : thrown;
+  const answer = errorParts(error);
+  if (!headers.get("accept")?.includes("text/html")) return answer;
   if (error instanceof RefusedRequest) return redirectTo({ to: error.page });
-  return error.status === 413 ? redirectTo({ to: appProblem }) : errorParts(error);
+  if (error.status === 413) return redirectTo({ to: appProblem });
+  if (error.status < 500 || !isForBrowsers(path)) return answer;
+  const words = "Reload this page in a moment. If it happens again, quote reference";
+  return { ...answer, body: `${error.message} ${words} ${requestId}.\n` };
 }
 
 function refuseClient({ query, requestId }: Call, { fault, reason }: Refusal): RefusedRequest {

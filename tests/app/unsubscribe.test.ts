@@ -120,6 +120,7 @@ describe.each(engines)("the page /unsubscribe on $name", async (engine) => {
     expect(page.status).toBe(502);
     expect(titleOf(page.text)).toBe("That did not work yet");
     expect(page.text).toContain('<form method="post"><button type="submit">Try again</button></form>');
+    expect(page.text).toContain(`quote reference <code>${page.headers["x-request-id"]}</code>`);
     expect(await states()).toEqual(scheduled);
     expect((await press(target)).status).toBe(200);
     expect(await states()).toEqual(stopped);

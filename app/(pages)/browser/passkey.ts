@@ -86,6 +86,8 @@ const toBase64url = (bytes: ArrayBuffer) =>
 
 async function post(address: string, body: BodyInit | null = null): Promise<Response> {
   const answer = await fetch(address, { method: "POST", body });
-  if (!answer.ok) throw new Refused(answer.status, (await answer.json()).error.message);
-  return answer;
+  if (answer.ok) return answer;
+  const { message } = (await answer.json()).error;
+  const id = answer.status < 500 ? null : answer.headers.get("x-request-id");
+  throw new Refused(answer.status, id ? `${message} If it happens again, quote reference ${id}.` : message);
 }

@@ -11,6 +11,7 @@ import { Clock } from "../clock";
 import { Icon, Monogram } from "../icons";
 import { Mark } from "../logo";
 import { PostForm } from "../post-form";
+import { Reference } from "../problem";
 
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
 type Reader = (Pick<Owner, "by"> & { account: Pick<Account, "id" | "email"> }) | ApiError;
@@ -23,13 +24,15 @@ type ApprovalProps = {
   /** The request's name in the cookie, so that the answer applies to this request only. */
   request: string;
   reader: Reader;
+  /** Of the page, under which the log says why the account could not be read. */
+  requestId: string;
 };
 
 /**
  * The app, the access that it asks for, and the form by which the owner approves or declines. Verified facts come first, in
  * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
-export function Approval({ request, client, reader, ...read }: ApprovalProps) {
+export function Approval({ request, client, reader, requestId, ...read }: ApprovalProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
@@ -80,7 +83,7 @@ export function Approval({ request, client, reader, ...read }: ApprovalProps) {
         </div>
       </div>
       <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack answer">
-        <Answer reader={reader} />
+        <Answer reader={reader} requestId={requestId} />
       </PostForm>
       <p className="quiet">
         You can disconnect it at any time.{" "}
@@ -168,11 +171,14 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
   );
 }
 
-function Answer({ reader }: { reader: Reader }) {
+function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId">) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (
-        <p className="problem">We cannot check your account at the moment. Reload this page in a moment.</p>
+        <p className="problem">
+          We cannot check your account at the moment. Reload this page in a moment.{" "}
+          <Reference id={requestId} />
+        </p>
       );
     }
     return (

@@ -131,6 +131,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
           authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.id) : undefined
         }
         reader={reader}
+        requestId={call.requestId}
         readersNetwork={clientNetwork(call.client)}
       />
     ),

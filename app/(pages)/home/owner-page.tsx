@@ -111,7 +111,7 @@ export function ownerPage(
           ) : (
             <CheckResult {...visit} />
           )}
-          {state.status === "unavailable" && <TryAgain at={again} />}
+          {state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} />}
           <div className="foot-notes">
             <Checked state={state} nowMs={nowMs} />
             <Support />

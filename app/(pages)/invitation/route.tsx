@@ -20,19 +20,19 @@ import { TryAgain } from "../try-again";
 export const { GET } = toPlatform(
   handlePage(
     pages.invitation,
-    renewingSession(async ({ url, headers, nowMs }) => {
+    renewingSession(async ({ url, headers, nowMs, requestId }) => {
       if (settings().signIn.kind === "clerk") {
         const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
         return { title: "Welcome to Corner Office", content };
       }
       const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
-      const found = await findHindrance(token, nowMs);
+      const found = await findHindrance(token, nowMs, requestId);
       if (found) {
         const { title, words, canSignIn } = hindrances[found];
         const content = (
           <>
             <p>{words}</p>
-            {found === "unavailable" && <TryAgain at={url.pathname + url.search} />}
+            {found === "unavailable" && <TryAgain at={url.pathname + url.search} failed={requestId} />}
             {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
           </>
         );
@@ -72,11 +72,17 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
 }
 
 /** Why the invitation of a link cannot be accepted, if so. */
-async function findHindrance(token: string, nowMs: number): Promise<keyof typeof hindrances | undefined> {
+async function findHindrance(
+  token: string,
+  nowMs: number,
+  requestId: string,
+): Promise<keyof typeof hindrances | undefined> {
   if (settings().signIn.kind !== "local" || !token) return "unknown";
-  const read = await readPart("an invitation could not be read", async (db) => ({
-    problem: await findInvitationProblem(db, token, nowMs),
-  }));
+  const read = await readPart(
+    "an invitation could not be read",
+    async (db) => ({ problem: await findInvitationProblem(db, token, nowMs) }),
+    requestId,
+  );
   return read ? read.problem : "unavailable";
 }
 

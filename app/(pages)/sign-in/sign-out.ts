@@ -3,7 +3,7 @@ import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
-import { redirectTo, withProblem } from "@/lib/http/form";
+import { redirectTo, withProblem, withReference } from "@/lib/http/form";
 import { handleEndpoint } from "@/lib/http/handler";
 import { signInForms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
@@ -20,7 +20,9 @@ export const signOut = handleEndpoint(
     return redirectTo({ to: pages.front.path, cookies: clearSession() });
   },
   {
-    explain: (error) =>
-      error.status >= 429 ? redirectTo({ to: withProblem(pages.home.path, "sign-out") }) : inPlainText(error),
+    explain: (error, { requestId }) =>
+      error.status >= 429
+        ? redirectTo({ to: withReference(withProblem(pages.home.path, "sign-out"), requestId) })
+        : inPlainText(error),
   },
 );

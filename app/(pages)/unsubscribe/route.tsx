@@ -3,6 +3,7 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { explainBy, narrow, type PageContent } from "../html-page";
+import { Reference } from "../problem";
 
 const whatGoesOn = "Emails about sign-in, security and the state of your account go on.";
 
@@ -30,23 +31,24 @@ export const { GET, POST } = toPlatform(
     {
       ...narrow,
       identify: readUnsubscribeLink,
-      explain: explainBy(({ code, status }) => {
+      explain: explainBy(({ code, status }, { requestId }) => {
         if (code === "invalid_token") {
           const says =
             "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
           return show("This link does not work", [says], { status });
         }
         const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
-        return show("That did not work yet", [says], { status, button: "Try again" });
+        return show("That did not work yet", [says], { status, button: "Try again", reference: requestId });
       }),
     },
   ),
 );
 
-type More = { status?: number; email?: string | undefined; button?: string };
+type More = { status?: number; email?: string | undefined; button?: string; reference?: string };
 
 /** The form has no action, so it posts to the page itself. */
-function show(title: string, paragraphs: string[], { status = 200, email, button }: More = {}): PageContent {
+function show(title: string, paragraphs: string[], more: More = {}): PageContent {
+  const { status = 200, email, button, reference } = more;
   return {
     title,
     status,
@@ -64,6 +66,11 @@ function show(title: string, paragraphs: string[], { status = 200, email, button
           <form method="post">
             <button type="submit">{button}</button>
           </form>
+        )}
+        {reference && (
+          <p className="quiet">
+            <Reference id={reference} />
+          </p>
         )}
       </>
     ),

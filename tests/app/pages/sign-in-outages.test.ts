@@ -4,6 +4,7 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { codeTo } from "@/tests/support/mailbox";
+import { authorizePath, redirectUri } from "@/tests/support/oauth-libraries";
 import type { Answer } from "@/tests/support/service";
 
 const heading = ({ text }: Answer) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
@@ -46,6 +47,9 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
   const comesBackTo = (path: string) =>
     expect.stringContaining(`<noscript><meta http-equiv="refresh" content="5; url=${path}"/></noscript>`);
 
+  const reference = ({ headers }: Pick<Answer, "headers">) =>
+    `If it happens again, quote reference <code>${headers["x-request-id"]}</code>.`;
+
   it("home shows an outage, and a browser that returns after a minute is signed in again", async () => {
     const browser = await signedIn("minute@example.com");
     browser.cookies.delete("__session");
@@ -76,6 +80,7 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     const { path, page } = await without("accounts", () => follow(browser, "/home"));
     expect([path, heading(page)]).toEqual(["/home", "We cannot check your account at the moment"]);
     expect(page.text).toEqual(comesBackTo("/home"));
+    expect(page.text).toContain(reference(page));
   });
 
   it("forms that fail do not count towards their sender's limit", async () => {
@@ -110,6 +115,7 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     expect([path, page.status]).toEqual(["/sign-in/code", 200]);
     expect(heading(page)).toBe("We cannot check codes at the moment");
     expect(page.text).toContain("your code stays valid");
+    expect(page.text).toContain(reference(page));
     expect(page.text).toEqual(comesBackTo("/sign-in/code"));
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
   });
@@ -142,19 +148,40 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     const browser = new Browser(service);
     const { page } = await without("invitations", () => follow(browser, pathname + search));
     expect([page.status, heading(page)]).toEqual([200, "We cannot read the invitation at the moment"]);
+    expect(page.text).toContain(reference(page));
     expect(page.text).toEqual(comesBackTo(pathname + search));
     expect(heading((await follow(browser, pathname + search)).page)).toBe("You are invited");
   });
 
+  it("an app's request that fails shows its owner words, with the id that the log has", async () => {
+    const path = authorizePath("native", redirectUri);
+    const [page, forPrograms] = await without("connect_state", async () => [
+      await service.ask(path, { headers: { accept: "text/html" } }),
+      await service.ask(path),
+    ]);
+    const id = page.headers["x-request-id"];
+    expect([page.status, page.headers["content-type"], page.text]).toEqual([
+      503,
+      "text/plain; charset=utf-8",
+      `The service cannot answer this at the moment. Reload this page in a moment. If it happens again, quote reference ${id}.\n`,
+    ]);
+    expect([forPrograms.status, JSON.parse(forPrograms.text).error.code]).toEqual([503, "unavailable"]);
+    await eventually(() =>
+      expect(service.log).toMatch(new RegExp(`"requestId":"${id}".*unexpected failure`)),
+    );
+  });
+
   it("signing out shows that it failed, and can be repeated", async () => {
     const browser = await signedIn("stuck@example.com");
-    const { location } = await without("local_sessions", async () => {
+    const { location = "", ...headers } = await without("local_sessions", async () => {
       const { status, headers } = await browser.submit("/sign-in/out");
       expect([status, headers["set-cookie"]]).toEqual([303, undefined]);
       return headers;
     });
-    expect(location).toBe("/home?problem=sign-out");
-    expect((await browser.open("/home?problem=sign-out")).text).toContain("you are still signed in");
+    expect(location).toBe(`/home?problem=sign-out&reference=${headers["x-request-id"]}`);
+    const { text } = await browser.open(location);
+    expect(text).toContain("you are still signed in");
+    expect(text).toContain(reference({ headers }));
     const token = browser.cookies.get("__session") ?? "";
     expect((await browser.submit("/sign-in/out")).headers.location).toBe("/");
     expect(browser.cookies.has("office-client")).toBe(false);

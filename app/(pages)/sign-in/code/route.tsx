@@ -18,12 +18,17 @@ import { problemsOf } from "../problems";
 export const { GET } = toPlatform(
   handlePage(
     pages.code,
-    async ({ url, headers, nowMs }) => {
+    async ({ url, headers, nowMs, requestId }) => {
       const browser = readCookie(headers, "office-code");
       const requested = browser
-        ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
+        ? await readPart(
+            "a sign-in code could not be read",
+            (db) => findRequestedCode(db, browser, nowMs),
+            requestId,
+          )
         : ({ ended: "unasked" } as const);
-      if (!requested) return { title: "We cannot check codes at the moment", content: unavailable };
+      if (!requested)
+        return { title: "We cannot check codes at the moment", content: unavailable(requestId) };
       if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
       const { searchParams } = url;
       const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
@@ -37,10 +42,10 @@ export const { GET } = toPlatform(
   ),
 );
 
-const unavailable = (
+const unavailable = (requestId: string) => (
   <>
     <p role="status">This is on our side, and your code stays valid. This page tries again automatically.</p>
-    <TryAgain at={pages.code.path} />
+    <TryAgain at={pages.code.path} failed={requestId} />
   </>
 );
 
