@@ -5,7 +5,7 @@ const readmes = [
   "README.md",
   "tests/README.md",
   ...readdirSync("lib", { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith("README.md"))
+    .filter((name) => /(README|CONTRIBUTING)\.md$/.test(name))
     .map((name) => `lib/${name}`),
 ];
 
