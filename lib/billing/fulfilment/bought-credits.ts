@@ -71,7 +71,7 @@ export async function settleCheckout(
     await write(-taken, reason, inLedger === null ? null : amount - returned - inLedger);
     // Who takes a payment back does not want the next one.
     if (due > 0 || event === "charge.dispute.created")
-      await stopAutomaticPurchase(transaction, account, "returned", nowMs);
+      await stopAutomaticPurchase(transaction, account, { why: "returned" }, nowMs);
     if (due > taken && due > 0) {
       const after = { not_taken_back_thousandths: due - taken };
       const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;

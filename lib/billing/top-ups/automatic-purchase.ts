@@ -28,11 +28,11 @@ export async function endAutomaticPurchase(db: Db, { account, by }: Owner, nowMs
   );
 }
 
-/** Turns it off because it must not go on, with a mail that says why; nothing if it is off. */
+/** Turns it off because it must not go on, or this purchase, with a mail that says why; nothing if it is off. */
 export async function stopAutomaticPurchase(
   db: Db,
   { id, email }: { id: string; email: string },
-  why: StopReason,
+  { why, id: purchase }: { why: StopReason; id?: string },
   nowMs: number,
 ): Promise<void> {
   await auditedTransaction(
@@ -48,7 +48,7 @@ export async function stopAutomaticPurchase(
         .returning("account_id")
         .executeTakeFirst();
       if (!stopped) return;
-      const mail = { kind: "automatic purchase stopped", accountId: id, why } as const;
+      const mail = { kind: "automatic purchase stopped", accountId: id, why, purchase } as const;
       await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + 2 * dayMs });
     },
   );

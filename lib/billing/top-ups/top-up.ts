@@ -150,7 +150,7 @@ async function settle(db: Db, topUp: Checkout, nowMs: number): Promise<void> {
   const card = wanted && (await findCard(db, account_id));
   const stop = async (why: StopReason) => {
     const owner = await accountBy(db, "id", account_id).select(["id", "email"]).executeTakeFirst();
-    if (owner) await stopAutomaticPurchase(db, owner, why, nowMs);
+    if (owner) await stopAutomaticPurchase(db, owner, { why, id: topUp.id }, nowMs);
   };
   if (!session_id && wanted && !card) await stop("no card");
   if (!session_id && !(wanted?.isLow && card)) return giveUp(db, topUp, "expired");
@@ -161,15 +161,17 @@ async function settle(db: Db, topUp: Checkout, nowMs: number): Promise<void> {
       : card && (await makeInvoice(db, topUp, card.customer, nowMs));
   } catch (failure) {
     if (!isRefusal(failure)) throw failure;
+    logRefusal(topUp, failure);
     await stop("refused");
   }
   for (let step = 0; invoice && step < maxSteps; step++) {
     const { id, state } = invoice;
     if (state === "waiting") return;
     if (state === "over") return fulfil(db, { checkout: id }, "automatic purchase", nowMs);
-    const isRefused = wanted && card && !invoice.failure && !(await advance(invoice, card.id));
-    if (isRefused) invoice = await readInvoice(id);
-    const why = invoice?.failure ?? (isRefused && invoice?.state === state ? "refused" : undefined);
+    const refusal = wanted && card && !invoice.failure && (await advance(invoice, card.id));
+    if (refusal) invoice = await readInvoice(id);
+    const why = invoice?.failure ?? (refusal && invoice?.state === state ? "refused" : undefined);
+    if (why === "refused") logRefusal(topUp, refusal);
     const hasEnded = why || !wanted || !card;
     // First off, so that a kill in between leaves nothing that charges again.
     if (hasEnded && wanted) await stop(why ?? "no card");
@@ -179,21 +181,25 @@ async function settle(db: Db, topUp: Checkout, nowMs: number): Promise<void> {
   if (!invoice) await giveUp(db, topUp, "failed");
 }
 
-/** Finalizes or pays an invoice. Returns whether Stripe did: what a refusal means, the invoice itself says. */
-async function advance({ id, state }: TopUpInvoice, card: string): Promise<boolean> {
+/** Says why Stripe refused, under the id that the owner's mail has. */
+const logRefusal = ({ id }: Checkout, err: unknown) =>
+  log().warn({ err, id }, "Stripe refused an automatic purchase");
+
+/** Finalizes or pays an invoice. Returns Stripe's refusal, if it refused: what that means, the invoice itself says. */
+async function advance({ id, state }: TopUpInvoice, card: string): Promise<StripeFailure | undefined> {
   const pay = (stripe: Stripe) => stripe.invoices.pay(id, { payment_method: card, off_session: true });
   const finalize = (stripe: Stripe) => stripe.invoices.finalizeInvoice(id, { auto_advance: false });
   try {
     await callStripe<object>(state === "draft" ? finalize : pay, answersWithinMs.stripeCreation);
-    return true;
+    return undefined;
   } catch (failure) {
-    if (isRefusal(failure)) return false;
+    if (isRefusal(failure)) return failure;
     throw failure;
   }
 }
 
 /** A refusal of what was asked, a card's included, and not of us or for now. */
-const isRefusal = (failure: unknown) =>
+const isRefusal = (failure: unknown): failure is StripeFailure =>
   failure instanceof StripeFailure && [400, 402, 404].includes(failure.status ?? 0);
 
 type TopUpInvoice = {

@@ -13,7 +13,12 @@ export type StopReason = (typeof stopReasons)[number];
 const low = z.object({ accountId: z.string(), below: z.int(), left: z.int(), atMs: z.int() });
 type Low = z.infer<typeof low>;
 
-const stopped = z.object({ accountId: z.string(), why: z.enum(stopReasons) });
+const stopped = z.object({
+  accountId: z.string(),
+  why: z.enum(stopReasons),
+  /** The id under which the log says why Stripe refused it. */
+  purchase: z.string().optional(),
+});
 type Stopped = z.infer<typeof stopped>;
 
 export const creditMails = {
@@ -81,13 +86,14 @@ export const whyStopped: Record<StopReason, string> = {
 };
 
 /** The mail when automatic purchases of credits were turned off because one failed. */
-function stoppedText({ why }: Pick<Stopped, "why">): MailContent {
+function stoppedText({ why, purchase }: Omit<Stopped, "accountId">): MailContent {
   return {
     subject: "Credits are not bought automatically any more",
     preview: whyStopped[why],
     body: [
       `${whyStopped[why]} So nothing is bought automatically any more, and no further payment is tried.`,
       "Work that costs more credits than you have is refused. On your billing page you can buy credits yourself, change your card under “Manage billing”, and turn automatic purchases on again.",
+      ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
       linkTo(ownerPages.billing),
     ],
   };

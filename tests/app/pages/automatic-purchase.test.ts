@@ -170,6 +170,25 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     },
   );
 
+  it("are turned off by an invoice that Stripe refuses, with a mail whose id finds Stripe's words in the log", async () => {
+    const buyer = await admit(150);
+    await round();
+    stripe.faultOf = (request) => (request === "POST /v1/invoices" ? "400" : "none");
+    await spend(buyer, "60");
+    await eventually(async () => {
+      await service.admin("emails", "send-due");
+      expect(await stopMails(buyer)).toHaveLength(1);
+    });
+    const [mail] = await stopMails(buyer);
+    expect(mail?.text).toContain("Stripe did not take the payment, and you were not charged.");
+    const [, id] = /quote reference ([\w-]{36})\./.exec(mail?.text ?? "") ?? [];
+    await eventually(() => {
+      const line = service.log.split("\n").find((line) => line.includes(`"id":"${id}"`));
+      expect(line).toContain("Stripe: This cannot be read.");
+      expect(line).toContain("Stripe refused an automatic purchase");
+    });
+  });
+
   it("wait for a bank that thinks, and neither charge again nor give credits meanwhile", async () => {
     const buyer = await admit(150);
     cardOf(buyer).answer = "processing";
