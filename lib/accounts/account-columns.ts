@@ -42,7 +42,7 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
 };
 
 /** Every column of an account, for a query of a whole row. */
-export const accountColumnNames = Object.keys(accountColumns) as (keyof Row)[];
+const accountColumnNames = Object.keys(accountColumns) as (keyof Row)[];
 
 /**
  * The columns of a whole account for a query at `nowMs`. What is held is what the holds hold that have not expired by then.

@@ -128,7 +128,7 @@ export const deleteAccountAct = act({
 });
 
 /** Gives a command the options of an account's terms. */
-export function withTerms(command: AdminCommand): AdminCommand {
+function withTerms(command: AdminCommand): AdminCommand {
   return withInvitedTerms(command)
     .option("--feature <name>", "all that it has beyond its plan, one each, or none", collectSlug)
     .option(

@@ -23,7 +23,7 @@ import {
  * An account as a backend sees it: `status` is that of its entitlement, and `balance` what it can spend; `undefined` if its
  * plan cannot be read.
  */
-export function describeForBackend(account: Account, plans: Plans, nowMs: number) {
+function describeForBackend(account: Account, plans: Plans, nowMs: number) {
   const contents = contentsOf(account, plans);
   if (!contents) return undefined;
   return {

@@ -24,7 +24,7 @@ export function parseAmount(value: unknown): number | undefined {
 }
 
 /** A number as a JSON text writes it. */
-export class JsonNumber {
+class JsonNumber {
   constructor(readonly source: string) {}
 }
 

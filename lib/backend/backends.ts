@@ -12,7 +12,7 @@ export type Backend = { id: string; may: Permission[]; keys: BackendKey[]; added
 type BackendKey = { kid: string; jwk: JWK; addedAtMs: number };
 
 /** A name that can stand in the audit, in a command and in the `iss` of an assertion. */
-export const backendName = /^[a-z\d][a-z\d.-]{0,39}$/;
+const backendName = /^[a-z\d][a-z\d.-]{0,39}$/;
 
 const maxKeys = 2; // so that a key can be replaced while the one before is still in use
 
@@ -94,7 +94,7 @@ export async function removeBackend(db: Db, { id, by }: { id: string } & By, now
 }
 
 /** Parses a public key, Ed25519 or P-256, in PEM or as a JWK. Returns `undefined` for anything else. */
-export function parsePublicKey(text: string): KeyObject | undefined {
+function parsePublicKey(text: string): KeyObject | undefined {
   try {
     const isJwk = text.trimStart().startsWith("{");
     const key = isJwk ? createPublicKey({ key: JSON.parse(text), format: "jwk" }) : createPublicKey(text);

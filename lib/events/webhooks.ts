@@ -72,7 +72,7 @@ export function listWebhooks(db: Db): Promise<WebhookRow[]> {
 }
 
 /** The webhook with this id. Throws an {@link ApiError} if there is none. */
-export async function findWebhook(db: Db, id: string): Promise<WebhookRow> {
+async function findWebhook(db: Db, id: string): Promise<WebhookRow> {
   const row = await db.selectFrom("webhooks").selectAll().where("id", "=", id).executeTakeFirst();
   if (row) return row;
   throw new ApiError("not_found", {

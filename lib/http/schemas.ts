@@ -9,7 +9,7 @@ import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 /** The names of the resources in the API description. */
 export const resources = z.registry<{ id: string }>();
 
-export const apiErrorDetail = z
+const apiErrorDetail = z
   .strictObject({
     code: z
       .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])

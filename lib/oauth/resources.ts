@@ -1,4 +1,4 @@
-import { addressesOf, type Resource } from "@/lib/auth/tokens/credential";
+import { addresses, type Resource } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 
 /** The only scope. It allows the public operations and nothing more. */
@@ -13,10 +13,10 @@ export const accountScopeWords = "See whether your company may run, and its cred
  */
 export function resolveResource(named: readonly string[]): string | undefined {
   const whole = settings().appUrl;
-  const addresses = named.map((address) => URL.parse(address)?.href.replace(/\/$/, "") ?? "");
-  const resources = addresses.map(resourcesAt);
+  const spelled = named.map((address) => URL.parse(address)?.href.replace(/\/$/, "") ?? "");
+  const resources = spelled.map(resourcesAt);
   if (resources.some(({ length }) => length === 0)) return undefined;
-  return new Set(resources.flat()).size === 1 ? addresses[0] : whole;
+  return new Set(resources.flat()).size === 1 ? spelled[0] : whole;
 }
 
 /**
@@ -31,5 +31,5 @@ export function narrowResource(granted: readonly string[], named: readonly strin
 
 /** The resources that an address names: both for our URL, none for one that is not ours. */
 function resourcesAt(address: string): Resource[] {
-  return (["api", "mcp"] as const).filter((resource) => addressesOf(resource).includes(address));
+  return (["api", "mcp"] as const).filter((resource) => addresses()[resource].includes(address));
 }

@@ -155,7 +155,7 @@ function monthsUntil(anchorMs: number, atMs: number): number {
 }
 
 /** The start of the month in which an instant is. */
-export const startOfMonth = (anchorMs: number, atMs: number) =>
+const startOfMonth = (anchorMs: number, atMs: number) =>
   monthAt(anchorMs, monthsUntil(anchorMs, atMs));
 
 /** The first start of a month after an instant. */

@@ -10,7 +10,7 @@ export const connect: Mistakes = {
     },
     "lib/auth/tokens/credential.ts": {
       "a token for the API opens the MCP server": [
-        "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
+        "resource !== undefined && addresses()[resource].some((address) => audience.includes(address))",
         "resource !== undefined",
       ],
     },

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/db/store";
  * characters, and those with six are no longer taken. So at most 720 of a million codes are guessed at in a day. Known
  * browsers are left out: a stranger has no such cookie.
  */
-export const maxWrongCodes = 30;
+const maxWrongCodes = 30;
 
 /** Counts the wrong codes of unknown browsers in the last hour, up to a little more than {@link maxWrongCodes}. */
 export async function countWrongCodes(db: Db, nowMs: number): Promise<number> {

@@ -15,7 +15,7 @@ export function readNetworks(stored: string | null): string[] {
 }
 
 /** What the row says after tokens were got from this network. */
-export function addNetwork(networks: readonly string[], network: string): string {
+function addNetwork(networks: readonly string[], network: string): string {
   return [network, ...networks].slice(0, maxNetworks).join(" ");
 }
 
@@ -23,7 +23,7 @@ export function addNetwork(networks: readonly string[], network: string): string
  * Whether a session changes between networks and back: it has come back twice. So a copy of its token or cookie shows that is
  * used elsewhere while the app or browser goes on, and not the one trip with a laptop.
  */
-export function isInTurn(networks: readonly string[]): boolean {
+function isInTurn(networks: readonly string[]): boolean {
   return networks.length - new Set(networks).size >= 2;
 }
 

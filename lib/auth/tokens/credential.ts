@@ -4,6 +4,7 @@ import { settings } from "@/lib/config/settings";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
 import { mcpServer } from "@/lib/http/register/mcp";
+import { perProcess } from "@/lib/process-singleton";
 
 /** The resources that a token can be bound to: the HTTP API, or the MCP server, which has three addresses. */
 export type Resource = "api" | "mcp";
@@ -112,14 +113,15 @@ const authorizationField = /^(?:(.*), *)??(bearer|dpop)(?![\w!#$%&'*+.^`|~-]) *(
 /** Our URL alone names every resource. Clients that normalize it add a slash (RFC 9728 §3.1). */
 const wholeService = ["", "/"];
 
-/** The addresses that name a resource in the `aud` of a token (RFC 8707 §2). */
-export function addressesOf(resource: Resource): string[] {
-  const paths = { api: ["/api"], mcp: mcpServer.paths }[resource];
-  return [...paths, ...wholeService].map((path) => settings().appUrl + path);
-}
+/** The addresses that name each resource in the `aud` of a token (RFC 8707 §2). */
+export const addresses = perProcess("addresses of resources", (): Record<Resource, string[]> => {
+  const named = (paths: readonly string[]) =>
+    [...paths, ...wholeService].map((path) => settings().appUrl + path);
+  return { api: named(["/api"]), mcp: named(mcpServer.paths) };
+});
 
 /** Whether a token with this `aud` is valid for a resource. A token without one is valid everywhere. */
 function isAudience(audience: readonly string[] | undefined, resource: Resource | undefined): boolean {
   if (!audience) return true;
-  return resource !== undefined && addressesOf(resource).some((address) => audience.includes(address));
+  return resource !== undefined && addresses()[resource].some((address) => audience.includes(address));
 }
