@@ -155,8 +155,7 @@ function monthsUntil(anchorMs: number, atMs: number): number {
 }
 
 /** The start of the month in which an instant is. */
-const startOfMonth = (anchorMs: number, atMs: number) =>
-  monthAt(anchorMs, monthsUntil(anchorMs, atMs));
+const startOfMonth = (anchorMs: number, atMs: number) => monthAt(anchorMs, monthsUntil(anchorMs, atMs));
 
 /** The first start of a month after an instant. */
 export const nextMonth = (anchorMs: number, afterMs: number) =>
