@@ -60,13 +60,17 @@ test("the line that connects an agent is copied by a button", async ({ page }) =
 test("all times are shown in the reader's time zone, which the page names", async ({ browser }) => {
   const context = await browser.newContext({ timezoneId: "Asia/Tokyo" });
   const page = await context.newPage();
+  const told = page.waitForResponse((answer) => new URL(answer.url()).pathname === "/home/time-zone");
   await comeHome(page, "tokyo@example.com", "--trial-ends", "2027-01-31T20:30:00Z");
+  await told;
   await expect(verdict(page)).toContainText("1 February at 05:30");
   await expect(page.getByText(/^Checked at \d\d:\d\d \(Asia\/Tokyo\)\./)).toBeVisible();
   await open(page, "/home/access/developers");
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText(/Valid until \d\d:\d\d\.$/)).toBeVisible();
   expect(await page.locator("time").allTextContents()).not.toContain("UTC");
+  await open(page, "/home/account");
+  await expect(page.getByText("Japan Standard Time (Asia/Tokyo)")).toBeVisible();
   await context.close();
 });
 

@@ -13,6 +13,7 @@ import { readAnnouncement } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { type Problem, Reference, unknownOutcome } from "./problem";
 import { Support } from "./support";
+import { inZone } from "./zoned-times";
 
 /** The content of a page. Without a title it has the site's. */
 export type PageContent = {
@@ -21,6 +22,8 @@ export type PageContent = {
   /** The problem of the page's form: screen readers read it first. */
   problem?: Problem | undefined;
   content: ReactNode;
+  /** The time zone in which its times are shown; in UTC without one. */
+  zone?: string | null;
   /** The links of the page's header, instead of those of the public site. */
   links?: ReactNode;
   status?: number;
@@ -65,7 +68,17 @@ function inColumn({ content, ...shown }: PageContent): PageContent {
 }
 
 async function lay(
-  { title, description, problem, content, links, status = 200, headers = [], maxAgeSeconds }: PageContent,
+  {
+    title,
+    description,
+    problem,
+    content,
+    zone,
+    links,
+    status = 200,
+    headers = [],
+    maxAgeSeconds,
+  }: PageContent,
   { headers: sent }: Call,
   page: Page,
 ): Promise<ResponseParts> {
@@ -85,7 +98,7 @@ async function lay(
   );
   return {
     status,
-    body,
+    body: zone ? inZone(body, zone) : body,
     mediaType: "text/html; charset=utf-8",
     headers: page.isShared || page.isSharedWithoutCookies ? ["vary", "Cookie", ...headers] : headers,
     caching: page.isShared && status === 200 ? cachingFor(sent, maxAgeSeconds) : "no-store",

@@ -35,6 +35,7 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   reference: { exported: ["reference"], kept: false, audited: false },
   created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
   app_end_mails_stopped_at_ms: { kept: true, audited: true },
+  time_zone: { exported: ["timeZone"], kept: false, audited: false },
   trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
   deletes_at_ms: { exported: ["deletesAt", asIso], kept: false, audited: true },
   credits_due_ms: { exported: ["creditsDueAt", asIso], kept: false, audited: false },

@@ -6,6 +6,7 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
+import { findTimeZone } from "@/lib/mail/kind";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/suppressions";
 
@@ -156,6 +157,7 @@ export async function confirmEmailChange(
 async function move(transaction: Db, change: Change, nowMs: number): Promise<void> {
   const { id, account_id, from_email: from, to_email: email } = change;
   await transaction.updateTable("accounts").set({ email }).where("id", "=", account_id).execute();
+  const timeZone = await findTimeZone(transaction, "id", account_id);
   await update(transaction, id, { changed_at_ms: nowMs });
   const sessions = transaction.updateTable("local_sessions").set({ confirmed_at_ms: null });
   await sessions.where("account_id", "=", account_id).execute();
@@ -167,7 +169,7 @@ async function move(transaction: Db, change: Change, nowMs: number): Promise<voi
   await transaction.updateTable("sign_in_mail_attempts").set({ email }).where("email", "=", from).execute();
   if (await isSuppressed(transaction, hashEmail(from)))
     await suppress(transaction, [hashEmail(email)], nowMs);
-  const mail = { kind: "email changed", to: from, email, atMs: nowMs } as const;
+  const mail = { kind: "email changed", to: from, email, atMs: nowMs, timeZone } as const;
   await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
 }
 

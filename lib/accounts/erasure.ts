@@ -12,6 +12,7 @@ import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/
 import { type Db, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFiles } from "@/lib/mail/file-sender";
+import { findTimeZone } from "@/lib/mail/kind";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { deleteMailsTo, enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
@@ -45,6 +46,7 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
     findMentions(db, (table) => [{ mention, by: table === "audit_entries" ? hash : "(erased)" }, ...ofIds]);
   const mentions = await find();
   await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const timeZone = await findTimeZone(transaction, "email", email);
     const found = [
       await deleteMailsTo(transaction, email),
       ...(await deleteRowsOf(transaction, email)),
@@ -62,7 +64,7 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
       });
     }
     // Its attempts are not recorded: `record` in `mail/outboxes.ts`.
-    const farewell = { kind: "farewell", to: email, atMs: nowMs } as const;
+    const farewell = { kind: "farewell", to: email, atMs: nowMs, timeZone } as const;
     if (by === "owner") await enqueueMail(transaction, farewell, { nowMs, untilMs: nowMs + securityMailMs });
   });
   const newMentions = await find();

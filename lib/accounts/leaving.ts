@@ -2,7 +2,6 @@ import { auditedAccount } from "@/lib/accounts/accounts";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction, type Operator } from "@/lib/db/audit";
-import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { enqueueMail } from "@/lib/mail/outbox";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
@@ -30,12 +29,14 @@ export async function leave(
   const about = { by, what: leaving, ...auditedAccount(email) };
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const asking = transaction.updateTable("accounts").set({ deletes_at_ms: deletesAtMs });
-    const asked = asking.where("id", "=", id).where("deletes_at_ms", "is", null).returning("id");
-    if (!(await hasRow(asked))) return;
+    const asked = asking.where("id", "=", id).where("deletes_at_ms", "is", null);
+    const asker = await asked.returning("time_zone").executeTakeFirst();
+    if (!asker) return;
     // For this account and this deletion only.
     const signed = `${id}.${deletesAtMs}`;
     const token = `${signed}.${keyedHash("keep-account:v1", signed)}`;
-    const mail = { kind: "account deletion", to: email, token, deletesAtMs } as const;
+    const timeZone = asker.time_zone;
+    const mail = { kind: "account deletion", to: email, token, deletesAtMs, timeZone } as const;
     await enqueueMail(transaction, mail, { nowMs, untilMs: deletesAtMs });
   });
 }

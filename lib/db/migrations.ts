@@ -57,4 +57,5 @@ export const migrations: Record<string, SchemaChange> = {
     "alter table operator_sessions drop column former_hash",
     "alter table operator_sessions drop column former_until_ms",
   ],
+  "306-time-zones": ["alter table accounts add column time_zone text"],
 };

@@ -30,6 +30,8 @@ export type Tables = {
     created_at_ms: number;
     /** When it is erased, because its owner asked for that a day before; null if it stays. */
     deletes_at_ms: number | null;
+    /** The owner's time zone by its name, for mails and pages; null until it is known. */
+    time_zone: string | null;
     /** When its owner switched off the mails about the end of apps; null if they are wanted. */
     app_end_mails_stopped_at_ms: number | null;
     /** When the last mail about the trial's end was due that was queued: at the end, or three days before. */

@@ -29,8 +29,14 @@ export type MailKind<Queued> = {
 
 type Described<Queued> = Omit<MailKind<Queued>, "fields" | "address">;
 
-/** A kind of mail whose reader, and what its text needs, is looked up when it is sent. */
-export function mailAbout<Queued, Wanted extends { to: string }>(
+/** A zone by its name; nothing for UTC. */
+export type Zone = string | null | undefined;
+
+/**
+ * A kind of mail whose reader, and what its text needs, is looked up when it is sent: also the reader's time zone, unless what
+ * was found says it.
+ */
+export function mailAbout<Queued, Wanted extends { to: string; timeZone?: Zone }>(
   fields: z.ZodType<Queued>,
   {
     find,
@@ -38,7 +44,7 @@ export function mailAbout<Queued, Wanted extends { to: string }>(
     ...kind
   }: Described<NoInfer<Queued>> & {
     find: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<Wanted | undefined>;
-    text: (mail: NoInfer<Wanted>) => MailContent;
+    text: (mail: NoInfer<Wanted>, zone: Zone) => MailContent;
   },
 ): MailKind<Queued> {
   return {
@@ -46,24 +52,32 @@ export function mailAbout<Queued, Wanted extends { to: string }>(
     fields,
     async address(db, mail, nowMs) {
       const wanted = await find(db, mail, nowMs);
-      return wanted && { to: wanted.to, render: () => renderMail(text(wanted)) };
+      if (!wanted) return undefined;
+      const { to } = wanted;
+      const zone = "timeZone" in wanted ? wanted.timeZone : await findTimeZone(db, "email", to);
+      return { to, render: () => renderMail(text(wanted, zone)) };
     },
   };
 }
 
-/** A kind of mail that is queued with its address. */
-export function mailTo<Queued extends { to: string }>(
+/** The time zone of an account. */
+export async function findTimeZone(db: Db, by: "id" | "email", value: string): Promise<Zone> {
+  return (await accountBy(db, by, value).select("time_zone").executeTakeFirst())?.time_zone;
+}
+
+/** A kind of mail that is queued with its address, and with its reader's time zone if it names an instant. */
+export function mailTo<Queued extends { to: string; timeZone?: Zone }>(
   fields: z.ZodType<Queued>,
   {
     isWanted,
     ...kind
   }: Described<NoInfer<Queued>> & {
     isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>;
-    text: (mail: NoInfer<Queued>) => MailContent;
+    text: (mail: NoInfer<Queued>, zone: Zone) => MailContent;
   },
 ): MailKind<Queued> {
   const find = async (db: Db, mail: Queued, nowMs: number) =>
-    (await isWanted(db, mail, nowMs)) ? mail : undefined;
+    (await isWanted(db, mail, nowMs)) ? { ...mail, timeZone: mail.timeZone } : undefined;
   return mailAbout(fields, { ...kind, find });
 }
 
@@ -73,7 +87,7 @@ export function mailTo<Queued extends { to: string }>(
  */
 export function mailToOwner<Queued extends { to: string }>(
   fields: z.ZodType<Queued>,
-  kind: Described<NoInfer<Queued>> & { text: (mail: NoInfer<Queued>) => MailContent },
+  kind: Described<NoInfer<Queued>> & { text: (mail: NoInfer<Queued>, zone: Zone) => MailContent },
 ): MailKind<Queued> {
   const find = async (db: Db, mail: Queued) => {
     if (await hasOwner(db, mail)) return mail;

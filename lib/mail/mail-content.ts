@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
+import { aheadOfUtc, nameOfTime } from "@/lib/config/time-zone";
 import { escapeHtml } from "@/lib/http/escape-html";
 import type { ownerPages } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
@@ -31,9 +32,16 @@ const accountMailNote =
 
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
 
-/** An instant as a mail names it, for example "Saturday 28 November 2026 at 09:00 UTC". */
-export function formatInstant(ms: number): string {
-  return `${words.format(ms)} UTC`;
+/**
+ * An instant as a mail names it, for example "Saturday 28 November 2026 at 09:00 UTC", or in the zone of its owner "Saturday
+ * 28 November 2026 at 10:00 Central European Standard Time". The name is of the time, not of the zone, so that it tells the
+ * two hours apart that have the same figures on a night in autumn.
+ */
+export function formatInstant(ms: number, zone?: string | null): string {
+  const aheadMs = aheadOfUtc(zone, ms);
+  return aheadMs === undefined
+    ? `${words.format(ms)} UTC`
+    : `${words.format(ms + aheadMs)} ${nameOfTime(zone ?? "", ms)}`;
 }
 
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */

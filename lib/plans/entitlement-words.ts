@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
+import { aheadOfUtc } from "@/lib/config/time-zone";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
@@ -56,16 +57,25 @@ export type Status =
   | z.infer<typeof entitlementAllowed>["status"]
   | Exclude<z.infer<typeof entitlementDenied>["status"], "signed-out">;
 
-const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+/** The day of an instant in a zone, without one in UTC. */
+const dayOf = (atMs: number, zone: string | null | undefined) =>
+  words.format(atMs + (aheadOfUtc(zone, atMs) ?? 0));
 
 const runs = "Your company may run";
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
 const choose = () => settings().billing && stepTo("Choose a licence");
 
-/** The words of a state on the owner's pages; `end` is what ended, if the company may not run for it. */
-export function wordsOf(status: Status, licence: LicenceState | undefined, end: AccountEnd): StateWords {
+/** The words of a state on the owner's pages; `end` is what ended, if the company may not run for it, by days of `zone`. */
+export function wordsOf(
+  status: Status,
+  licence: LicenceState | undefined,
+  end: AccountEnd,
+  zone: string | null | undefined,
+): StateWords {
   if (status === "trial-ended") {
-    const { tag, heading, hint, step } = endWords(end);
+    const { tag, heading, hint, step } = endWords(end, zone);
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
   const words = states[status]();
@@ -200,9 +210,10 @@ const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
 
 /**
  * The words of a company that may not run, because its trial or its licence ended: on a page, in mail and to an app. Where
- * licences are sold, the hint takes the address at which to act, for readers who are not there.
+ * licences are sold, the hint takes the address at which to act, for readers who are not there. Days are those of `zone`, or of
+ * UTC.
  */
-export function endWords(end: AccountEnd) {
+export function endWords(end: AccountEnd, zone?: string | null) {
   const { hint, step } = ends[end.what === "licence" ? end.how : end.isUnfinished ? "unfinished" : "ended"];
   const act = {
     hint: (where = "") =>
@@ -217,7 +228,7 @@ export function endWords(end: AccountEnd) {
   }
   const { how, atMs } = end;
   const what = how === "trial over" ? "free trial of the licence" : "licence";
-  const happened = `${how === "paused" ? "was paused" : "ended"} on ${day.format(atMs)}`;
+  const happened = `${how === "paused" ? "was paused" : "ended"} on ${dayOf(atMs, zone)}`;
   const tag =
     how === "paused" ? "Licence paused" : how === "trial over" ? "Free trial ended" : "Licence ended";
   return {

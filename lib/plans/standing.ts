@@ -17,11 +17,12 @@ export type Standing = ReturnType<typeof describeStanding>;
 /** A refusal may end at any moment, so the page checks sooner than an app would. */
 const checkRefusalAgainSeconds = 10;
 
-/** What an account may do, and how that is said. */
+/** What an account may do, and how that is said, by days of `zone` or of UTC. */
 export function describeStanding(
   caller: Exclude<Asker, { is: "signed-out" }>,
   licence: Licence | undefined,
   nowMs: number,
+  zone?: string | null,
 ) {
   const decided: Entitlement =
     caller.is === "account"
@@ -33,7 +34,7 @@ export function describeStanding(
     status,
     mayRun: decided.ok,
     light: lightOf(decided, licence, account && givenEnd(account), nowMs),
-    ...wordsOf(status, licence && licenceStateOf(licence), endOf(account, licence)),
+    ...wordsOf(status, licence && licenceStateOf(licence), endOf(account, licence), zone),
     checkAgainAfterSeconds: decided.ok ? decided.recheckAfterSeconds : checkRefusalAgainSeconds,
   };
 }

@@ -5,6 +5,7 @@ import { leave, stay } from "@/lib/accounts/leaving";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
 import { byOwner } from "@/lib/accounts/owner-form";
 import { exportPerson } from "@/lib/accounts/person";
+import { setTimeZone } from "@/lib/accounts/time-zone";
 import {
   declinePasskeys,
   maxNameCharacters,
@@ -24,6 +25,7 @@ import { startAutomaticPurchase } from "@/lib/billing/top-ups/start";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { parseTimeZone } from "@/lib/config/time-zone";
 import { store } from "@/lib/db/store";
 import { appearances, chooseAppearance } from "@/lib/http/appearance";
 import { handleForm, withProblem } from "@/lib/http/form";
@@ -97,6 +99,17 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     async ({ field }) => {
       const look = appearances.find((appearance) => appearance === field("look")) ?? "system";
       return { to: `${account}#appearance`, cookies: [chooseAppearance(look)] };
+    },
+    byOwner,
+  ),
+
+  /** For mails and pages. The script of the pages sends its browser's while none is known; what is none changes nothing. */
+  chooseTimeZone: handleForm(
+    ownerForms.chooseTimeZone,
+    async ({ field, nowMs }, { account: owner }) => {
+      const zone = parseTimeZone(field("zone"));
+      if (zone) await setTimeZone(await store(), owner, zone, nowMs);
+      return { to: zone ? `${account}#time-zone` : `${withProblem(account, "zone")}#time-zone` };
     },
     byOwner,
   ),

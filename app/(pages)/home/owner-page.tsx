@@ -79,7 +79,7 @@ export function ownerPage(
         session.kind !== "program";
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
-      const state = describeStanding(known, bought?.licence, nowMs);
+      const state = describeStanding(known, bought?.licence, nowMs, account?.time_zone);
       const visit = { query, headers, state, account, bought, isLocal, nowMs };
       const problem = findProblem(url, {
         "sign-out": {
@@ -90,7 +90,11 @@ export function ownerPage(
       });
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (
-        <div className="home" {...freshness(state, isLocal, again)}>
+        <div
+          className="home"
+          {...freshness(state, isLocal, again)}
+          {...(isOwn && learning(account, session.actor))}
+        >
           <ProblemNote problem={problem} />
           {isOwn && account.deletes_at_ms !== null && page !== pages.account && (
             <p className="notice">
@@ -121,6 +125,7 @@ export function ownerPage(
       return {
         title: page.name,
         content,
+        zone: isOwn ? account.time_zone : null,
         links: <Links at={page} email={account?.email} isLocal={isLocal} />,
       };
     }),
@@ -138,6 +143,12 @@ function freshness(state: Standing, isLocal: boolean, again: string) {
       "data-when-over": `${pages.signIn.path}?problem=ended`,
     }),
   };
+}
+
+/** Where the page's script says which time zone its browser is in, while that is not known. */
+function learning({ id, time_zone }: Account, impersonator: unknown) {
+  if (time_zone !== null || impersonator !== undefined) return {};
+  return { "data-account": id, "data-learns-zone": forms.chooseTimeZone.path };
 }
 
 /** The owner's pages, and a menu that says who is signed in. */

@@ -41,6 +41,7 @@ export const ownerForms = {
   keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
   switchAppMails: { path: "/home/app-mails", ...onAccount },
   chooseAppearance: { path: "/home/appearance", ...onAccount },
+  chooseTimeZone: { path: "/home/time-zone", ...onAccount, notImpersonated: "time zone refused" },
   startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },
   addPasskey: { path: "/home/passkeys/add", ...ownPasskeys, takes: "passkey", needsProof: true },
   renamePasskey: { path: "/home/passkeys/rename", ...ownPasskeys },

@@ -5,10 +5,11 @@ import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
-import { mailTo } from "@/lib/mail/kind";
+import { mailTo, type Zone } from "@/lib/mail/kind";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
-const deletion = z.object({ to: z.string(), token: z.string(), deletesAtMs: z.int() });
+const timeZone = z.string().nullish();
+const deletion = z.object({ to: z.string(), token: z.string(), deletesAtMs: z.int(), timeZone });
 type Deletion = z.infer<typeof deletion>;
 
 export const deletionMails = {
@@ -20,7 +21,7 @@ export const deletionMails = {
     }),
   }),
   /** To the email of an account that is gone. */
-  farewell: mailTo(z.object({ to: z.string(), atMs: z.int() }), {
+  farewell: mailTo(z.object({ to: z.string(), atMs: z.int(), timeZone }), {
     isWanted: async () => true,
     text: farewellText,
     examples: (atMs) => ({ farewell: farewellText({ atMs }) }),
@@ -32,8 +33,8 @@ function isLeaving(db: Db, { to, deletesAtMs }: Deletion): Promise<boolean> {
 }
 
 /** The mail after an owner has asked to delete their account, with the link that takes it back. */
-function deletionText({ deletesAtMs, token }: Omit<Deletion, "to">): MailContent {
-  const end = formatInstant(deletesAtMs);
+function deletionText({ deletesAtMs, token }: Omit<Deletion, "to">, zone?: Zone): MailContent {
+  const end = formatInstant(deletesAtMs, zone);
   return {
     subject: "Your account will be deleted",
     preview: `On ${end}. Until then you can keep it.`,
@@ -47,12 +48,12 @@ function deletionText({ deletesAtMs, token }: Omit<Deletion, "to">): MailContent
 }
 
 /** The last mail to an owner, once the account is gone. */
-function farewellText({ atMs }: { atMs: number }): MailContent {
+function farewellText({ atMs }: { atMs: number }, zone?: Zone): MailContent {
   return {
     subject: "Your account is deleted",
     preview: "Nothing is left that names you.",
     body: [
-      `Your account was deleted on ${formatInstant(atMs)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
+      `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
       "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
       "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
       { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },

@@ -4,7 +4,7 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { type DueMail, dueAtOnce, mailAbout, mailToOwner } from "@/lib/mail/kind";
+import { type DueMail, dueAtOnce, mailAbout, mailToOwner, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /*
@@ -106,7 +106,7 @@ async function findApps(db: Db, mail: Ending, nowMs: number) {
 type EndingApp = { name: string; origin: string | null; endsAtMs: number };
 
 /** The mail before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
-function endingText({ apps }: { apps: EndingApp[] }): MailContent {
+function endingText({ apps }: { apps: EndingApp[] }, zone?: Zone): MailContent {
   const isOne = apps.length === 1;
   return {
     subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
@@ -114,7 +114,7 @@ function endingText({ apps }: { apps: EndingApp[] }): MailContent {
     body: [
       ...apps.map(
         ({ name, origin, endsAtMs }) =>
-          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
+          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
       ),
       `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
       linkTo(ownerPages.access),
@@ -134,13 +134,13 @@ const describeApp = ({ name, origin }: App) => ({
 });
 
 /** The mail about an app that the owner has approved. */
-function newAppText(app: App): MailContent {
+function newAppText(app: App, zone?: Zone): MailContent {
   const { name, atMs } = app;
   return {
     subject: "An app was connected to your account",
-    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
     body: [
-      `An app was connected to your account on ${formatInstant(atMs)}:`,
+      `An app was connected to your account on ${formatInstant(atMs, zone)}:`,
       describeApp(app),
       "It can read whether your company may run, and your credits. It can’t approve anything for you.",
       "If you approved it, you have nothing to do.",
@@ -151,13 +151,13 @@ function newAppText(app: App): MailContent {
 }
 
 /** The mail about an app whose session ended because one of its tokens was used a second time. */
-function replayedText(app: App): MailContent {
+function replayedText(app: App, zone?: Zone): MailContent {
   const { name, atMs } = app;
   return {
     subject: "An app was disconnected: a token may have been copied",
-    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
     body: [
-      `An app was disconnected on ${formatInstant(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      `An app was disconnected on ${formatInstant(atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
       describeApp(app),
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       linkTo(ownerPages.access),
@@ -166,13 +166,13 @@ function replayedText(app: App): MailContent {
 }
 
 /** The mail about an app whose tokens are renewed from several networks in turn, once for each approval. */
-function inTurnText(app: App): MailContent {
+function inTurnText(app: App, zone?: Zone): MailContent {
   const { name, atMs } = app;
   return {
     subject: "An app is used from several networks in turn",
-    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
     body: [
-      `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs)}:`,
+      `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
       describeApp(app),
       "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
       "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",

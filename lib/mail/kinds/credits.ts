@@ -2,7 +2,7 @@ import * as z from "zod";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { mailAbout } from "@/lib/mail/kind";
+import { mailAbout, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** Why automatic purchases were turned off. */
@@ -57,13 +57,13 @@ const limitsOf = (db: Db, accountId: string) =>
     .where("subject", "is not", null);
 
 /** The mail when credits have fallen below what their owner wants to hear of. Amounts are in thousandths. */
-function lowText(mail: Omit<Low, "accountId">): MailContent {
+function lowText(mail: Omit<Low, "accountId">, zone?: Zone): MailContent {
   const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
   return {
     subject: `You have fewer than ${below} credits`,
     preview: `${left} were left.`,
     body: [
-      `On ${formatInstant(mail.atMs)} your credits fell below ${below}: ${left} were left.`,
+      `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
       "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
       linkTo(ownerPages.billing),
     ],

@@ -6,7 +6,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { emailChangeUrl, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
-import { mailAbout, mailTo } from "@/lib/mail/kind";
+import { findTimeZone, mailAbout, mailTo, type Zone } from "@/lib/mail/kind";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
 /** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */
@@ -20,7 +20,12 @@ const asked = z.object({
 type Asked = z.infer<typeof asked>;
 
 /** To the email that an account had. */
-const changed = z.object({ to: z.string(), email: z.string(), atMs: z.int() });
+const changed = z.object({
+  to: z.string(),
+  email: z.string(),
+  atMs: z.int(),
+  timeZone: z.string().nullish(),
+});
 type Changed = z.infer<typeof changed>;
 
 export const emailChangeMails = {
@@ -49,18 +54,19 @@ async function findChange(db: Db, mail: Asked, nowMs: number) {
   const change = await findEmailChange(db, mail.id);
   if (!change || !isWaiting(change, nowMs)) return undefined;
   const isTaken = mail.side === "to" && (await hasRow(accountBy(db, "email", mail.to).select("id")));
-  return { ...mail, isTaken, isConfirmed: change[`${mail.side}_confirmed_at_ms`] !== null };
+  const timeZone = await findTimeZone(db, "id", change.account_id);
+  return { ...mail, timeZone, isTaken, isConfirmed: change[`${mail.side}_confirmed_at_ms`] !== null };
 }
 
 type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean };
 
 /** The mail that asks one of the two mailboxes whether an account may change its email. */
-function changeText(change: EmailChange): MailContent {
-  if (change.side === "from") return toOldEmail(change);
-  return change.isTaken ? toEmailWithAccount() : toNewEmail(change);
+function changeText(change: EmailChange, zone?: Zone): MailContent {
+  if (change.side === "from") return toOldEmail(change, zone);
+  return change.isTaken ? toEmailWithAccount() : toNewEmail(change, zone);
 }
 
-function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange): MailContent {
+function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone?: Zone): MailContent {
   return {
     subject: "Your account is to get another email",
     preview: isConfirmed ? "You can stop it." : "It needs your word.",
@@ -70,20 +76,20 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange): Mai
         ? "You have confirmed it from here with your sign-in code. If that wasn’t you, stop it:"
         : "Confirm it if that was you, or stop it:",
       { label: isConfirmed ? "See the change" : "Confirm or stop it", url: emailChangeUrl({ id, side }) },
-      `The link works until ${formatInstant(untilMs)}.`,
+      `The link works until ${formatInstant(untilMs, zone)}.`,
       "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox.",
     ],
   };
 }
 
-function toNewEmail({ id, side, untilMs }: EmailChange): MailContent {
+function toNewEmail({ id, side, untilMs }: EmailChange, zone?: Zone): MailContent {
   return {
     subject: "Confirm your new email",
     preview: "For your account at Corner Office.",
     body: [
       "Someone who is signed in at Corner Office wants this address for their account. Confirm it only if that was you: sign-in codes and every mail about the account then come here.",
       { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
-      `The link works until ${formatInstant(untilMs)}.`,
+      `The link works until ${formatInstant(untilMs, zone)}.`,
     ],
     footer: ["If it wasn’t you, ignore this email: nothing changes without your word."],
   };
@@ -104,13 +110,13 @@ function toEmailWithAccount(): MailContent {
 }
 
 /** The mail to the email that an account had until now. */
-function changedText({ email, atMs }: Omit<Changed, "to">): MailContent {
+function changedText({ email, atMs }: Omit<Changed, "to">, zone?: Zone): MailContent {
   const { supportEmail } = settings();
   return {
     subject: "Your account has another email",
     preview: `It is ${email} now.`,
     body: [
-      `The email of your account was changed to ${email} on ${formatInstant(atMs)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
+      `The email of your account was changed to ${email} on ${formatInstant(atMs, zone)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
       "If that was you, you have nothing to do. You are still signed in where you were.",
       `If it wasn’t, change the password of this mailbox${supportEmail ? ` and write to ${supportEmail}` : " and write to the people who run this service"}: someone could read it.`,
     ],

@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { takeDueRows } from "@/lib/mail/due-rows";
-import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
+import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 import { type AccountEnd, endEffects, endWords, type LicenceEnd } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
@@ -169,8 +169,8 @@ type FailedPayment = {
 };
 
 /** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
-function failedText(mail: FailedPayment): MailContent {
-  const stop = formatInstant(mail.stopsAtMs);
+function failedText(mail: FailedPayment, zone?: Zone): MailContent {
+  const stop = formatInstant(mail.stopsAtMs, zone);
   const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
   const ofSum = mail.due ? ` of ${mail.due}` : "";
   const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
@@ -220,8 +220,8 @@ const failures: Record<string, typeof failedRenewal> = {
 type EndingLicence = { endsAtMs: number; after: AfterLicence };
 
 /** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
-function endingText({ endsAtMs, after }: EndingLicence): MailContent {
-  const end = formatInstant(endsAtMs);
+function endingText({ endsAtMs, after }: EndingLicence, zone?: Zone): MailContent {
+  const end = formatInstant(endsAtMs, zone);
   return {
     subject: `Your licence ends on ${end}`,
     heading: "Your licence ends soon",
@@ -238,12 +238,12 @@ function endingText({ endsAtMs, after }: EndingLicence): MailContent {
 type EndedLicence = { end: Extract<AccountEnd, { what: "licence" }>; after: AfterLicence };
 
 /** The mail at the end of a licence. */
-function endedText({ end, after }: EndedLicence): MailContent {
+function endedText({ end, after }: EndedLicence, zone?: Zone): MailContent {
   return {
-    subject: endWords(end).heading,
+    subject: endWords(end, zone).heading,
     preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
     body: [
-      `Your licence ended on ${formatInstant(end.atMs)}.`,
+      `Your licence ended on ${formatInstant(end.atMs, zone)}.`,
       `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
       whatNext[end.how],
       linkTo(ownerPages.billing),

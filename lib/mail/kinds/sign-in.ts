@@ -2,7 +2,7 @@ import * as z from "zod";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/register/pages";
-import { hasOwner, mailTo, mailToOwner } from "@/lib/mail/kind";
+import { hasOwner, mailTo, mailToOwner, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
@@ -75,13 +75,13 @@ function longCodeText(code: string): MailContent {
 }
 
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
-function newBrowserText({ name, atMs }: Browser): MailContent {
+function newBrowserText({ name, atMs }: Browser, zone?: Zone): MailContent {
   return {
     subject: "A new browser signed in to your account",
-    preview: `${name}, on ${formatInstant(atMs)}`,
+    preview: `${name}, on ${formatInstant(atMs, zone)}`,
     body: [
       "A browser that you had not used before signed in to your account:",
-      { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs)}`] },
+      { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
       "If that was you, you have nothing to do.",
       "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
       linkTo(ownerPages.access),
@@ -90,12 +90,12 @@ function newBrowserText({ name, atMs }: Browser): MailContent {
 }
 
 /** The mail about a browser that is used from several networks in turn, once for each sign-in. */
-function inTurnText({ name, atMs }: Browser): MailContent {
+function inTurnText({ name, atMs }: Browser, zone?: Zone): MailContent {
   return {
     subject: "A browser is used from several networks in turn",
-    preview: `${name}, on ${formatInstant(atMs)}`,
+    preview: `${name}, on ${formatInstant(atMs, zone)}`,
     body: [
-      `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs)}:`,
+      `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
       { points: [`Browser: ${name}`] },
       "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
       "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
@@ -105,7 +105,7 @@ function inTurnText({ name, atMs }: Browser): MailContent {
 }
 
 /** The mail about a passkey that was added or removed. */
-function passkeyText({ change, name, atMs }: Passkey): MailContent {
+function passkeyText({ change, name, atMs }: Passkey, zone?: Zone): MailContent {
   const { appUrl, supportEmail } = settings();
   const next =
     change === "added"
@@ -119,7 +119,7 @@ function passkeyText({ change, name, atMs }: Passkey): MailContent {
     subject: `A passkey was ${change}`,
     preview: next,
     body: [
-      `The passkey “${name}” was ${change} on ${formatInstant(atMs)}. ${next}`,
+      `The passkey “${name}” was ${change} on ${formatInstant(atMs, zone)}. ${next}`,
       "If that was you, you have nothing to do.",
       `If it wasn’t, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
       { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },

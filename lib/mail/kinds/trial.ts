@@ -6,7 +6,7 @@ import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { takeDueRows } from "@/lib/mail/due-rows";
-import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
+import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 import { endEffects, endWords } from "@/lib/plans/entitlement-words";
 
@@ -81,8 +81,8 @@ async function findOwner(db: Db, mail: TrialMail) {
 }
 
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
-function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">): MailContent {
-  const end = formatInstant(endsAtMs);
+function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): MailContent {
+  const end = formatInstant(endsAtMs, zone);
   return {
     subject: `Your trial ends on ${end}`,
     heading: "Your trial ends soon",
@@ -97,12 +97,12 @@ function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">): MailContent {
 }
 
 /** The mail at the end of a trial. */
-function endedText({ endsAtMs }: Pick<TrialMail, "endsAtMs">): MailContent {
+function endedText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): MailContent {
   return {
     subject: endWords({ what: "trial" }).heading,
     preview: "Your assistants pause, and nothing is lost.",
     body: [
-      `Your trial ended on ${formatInstant(endsAtMs)}.`,
+      `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
       `${endEffects.now} ${endEffects.nothingLost}`,
       `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
       linkTo(whereToChoose()),

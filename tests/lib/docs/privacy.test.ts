@@ -22,6 +22,7 @@ when its plan next gives credits | accounts: credits_due
 For which month your plan gave you credits last: the plan, its day | credit_months: starts plan anchor
 how many, and whether that was paid for | credit_months: thousandths is_paid is_unpaid
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
+your time zone | accounts: time_zone
 when it is deleted if you asked for that | accounts: deletes_at
 credits, what is held of them, our reference | accounts: held_thousandths reference
 That you asked for another email: the old and the new one | email_changes: from_email to_email

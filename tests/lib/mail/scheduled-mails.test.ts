@@ -66,6 +66,24 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(2);
     });
 
+    it.each([
+      [null, "09:00 UTC", "Saturday,? 28"],
+      ["Europe/Berlin", "10:00 Central European Standard Time", "Saturday,? 28"],
+      ["Australia/Sydney", "20:00 Australian Eastern Daylight Time", "Saturday,? 28"],
+      ["Pacific/Kiritimati", "23:00 Line Islands Time", "Saturday,? 28"],
+      ["Mars/Olympus", "09:00 UTC", "Saturday,? 28"],
+    ])("name it in the owner's time zone, %s: %s", async (time_zone, time, day) => {
+      await stage.query(`UPDATE accounts SET time_zone = ${time_zone && `'${time_zone}'`}`);
+      await roundAt(endsAtMs - 3 * dayMs);
+      await roundAt(endsAtMs);
+      const when = `${day} November 2026 at ${time}`;
+      const [soon, over] = mailSender.sent;
+      expect(soon?.subject).toMatch(new RegExp(`^Your trial ends on ${when}$`));
+      expect(soon?.text).toMatch(new RegExp(`^Your trial ends on ${when}\\.$`, "m"));
+      expect(soon?.html).toMatch(new RegExp(`>Your trial ends on ${when}\\.</p>`));
+      expect(over?.text).toMatch(new RegExp(`^Your trial ended on ${when}\\.$`, "m"));
+    });
+
     it("are sent once by five instances at once", async () => {
       const instances = await Promise.all(Array.from({ length: 5 }, stage.open));
       for (let n = 0; n < 15; n++)

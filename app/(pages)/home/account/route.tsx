@@ -9,9 +9,11 @@ import { AppearanceChoice } from "./appearance";
 import { Email, readWaiting } from "./email";
 import { Emails, readMailChoices } from "./emails";
 import { Leave } from "./leave";
+import { TimeZone } from "./time-zone";
 
 const problems: Record<string, Problem> = {
   confirm: { words: "Confirm first that it is you, then try again." },
+  zone: { words: "We do not know this time zone. Choose one from the list." },
   same: { words: "That is your email already.", isTyped: true },
   often: { words: "You have asked for three changes of your email in a day. Ask again tomorrow." },
 };
@@ -31,6 +33,7 @@ export const { GET } = toPlatform(
         <div className="card settings">
           <Email {...visit} ways={access?.ways} own={own} waiting={waiting} />
           <AppearanceChoice {...visit} />
+          <TimeZone {...visit} />
           <Emails account={account} choices={choices} />
         </div>
         <div className="card settings">
