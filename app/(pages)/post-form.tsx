@@ -4,6 +4,8 @@ type PostFormProps = {
   action: string;
   hidden?: Record<string, string> | undefined;
   className?: string | undefined;
+  /** For a button outside the form. */
+  id?: string;
   /** Whether the browser leaves the fields to us: what is an email differs between browsers. */
   noValidate?: true;
   children: ReactNode;

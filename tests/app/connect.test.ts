@@ -117,6 +117,25 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     }
   });
 
+  it("leads on to it whoever leaves another's account, which can then approve no more", async () => {
+    const app = await makeApp(service);
+    const shared = await Browser.signIn(service, email);
+    const { address } = await app.ask();
+    const asked = await shared.open(address.href.replace(service.url, ""));
+    const { text } = await shared.open(String(asked.headers.location));
+    expect(text).toMatch(/<button [^>]*form="answer"[^>]* value="leave"[^>]*>Not you\?</);
+    const left = new Map(shared.cookies);
+    expect(await answerShown(shared, "leave")).toMatchObject({
+      status: 303,
+      headers: expect.objectContaining({ location: "/sign-in" }),
+    });
+    await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
+    expect(await shared.redeem("other@example.com")).toBe("/connect");
+    expect((await shared.open("/connect")).text).toContain("<strong>other@example.com</strong>");
+    for (const [name, value] of left) shared.cookies.set(name, value);
+    expect((await shared.open("/home")).headers.location).toBe("/sign-in?problem=ended");
+  });
+
   it("leads an invited person on to it as well", async () => {
     const { user_code } = await (await makeApp(service)).askByDevice();
     const guest = new Browser(service);

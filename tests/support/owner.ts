@@ -2,7 +2,7 @@ import type { Browser } from "@/tests/support/browser";
 import { type App, makeApp } from "@/tests/support/oauth-libraries";
 import type { Answer, Service } from "@/tests/support/service";
 
-type Word = "approve" | "decline";
+type Word = "approve" | "decline" | "leave";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { sessionDays } from "@/lib/config/lifetimes";
+import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { forms } from "@/lib/http/register/forms";
 import { documentPages } from "@/lib/http/register/pages";
@@ -41,7 +42,12 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         <p className="reader">
           <Icon name="person" />
           <span>
-            You are signed in as <strong>{reader.account.email}</strong>.
+            You are signed in as <strong>{reader.account.email}</strong>.{" "}
+            {settings().signIn.kind === "local" && (
+              <button type="submit" form="answer" name="answer" value="leave" className="linklike">
+                Not you?
+              </button>
+            )}
           </span>
         </p>
       )}
@@ -82,7 +88,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </ul>
         </div>
       </div>
-      <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack answer">
+      <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} requestId={requestId} />
       </PostForm>
       <p className="quiet">
@@ -105,7 +111,7 @@ export function Way(shown: WayProps) {
   const origin = "origin" in shown ? shown.origin : ({ is: "device" } as const);
   return (
     <div className="way-to" aria-hidden="true">
-      {origin.is === "site" ? <Monogram name={origin.host} /> : <Icon name={icons[origin.is]} />}
+      {origin.is === "site" ? <Monogram name={nameIn(origin.host)} /> : <Icon name={icons[origin.is]} />}
       <i />
       {outcome && (
         <>
@@ -117,6 +123,10 @@ export function Way(shown: WayProps) {
     </div>
   );
 }
+
+/** The part of a host that its owner chose: `claude` of `claude.ai`, `example` of `app.example.co.uk`. */
+const nameIn = (host: string) =>
+  host.split(".").reduce((longest, part) => (part.length > longest.length ? part : longest));
 
 type OriginProps = Pick<RequestingClient, "origin"> & Pick<ApprovalProps, "userCode" | "readersNetwork">;
 

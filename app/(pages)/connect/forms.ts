@@ -1,4 +1,5 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
+import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
@@ -14,6 +15,7 @@ import {
   startDeviceApproval,
 } from "@/lib/oauth/approval";
 import { keepRequest, listRequests, pageOfAnswer, pageOfRequest } from "@/lib/oauth/browser-requests";
+import { endOwnSessions } from "../sign-in/sign-out";
 
 const page = pages.connect.path;
 
@@ -21,7 +23,7 @@ const page = pages.connect.path;
 export const connectHandlers = {
   /**
    * Takes the owner's answer to the request that the page showed, which must be this browser's, for the account that the
-   * page named. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
+   * page named. Who is not its owner leaves it, and signs in to their own. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
    * `form-action` to every redirect after the form, and the app's address is not ours.
    */
   answerApp: handleForm(
@@ -33,6 +35,10 @@ export const connectHandlers = {
       const authorizationRequest = name && readAuthorizationRequest(name);
       if (!authorizationRequest) return { to: answer === "sign-in" ? pages.signIn.path : page };
       if (answer === "sign-in") return { to: pages.signIn.path, cookies: [keepRequest(headers, name)] };
+      if (answer === "leave" && settings().signIn.kind === "local") {
+        const cookies = [...(await endOwnSessions(submission)), keepRequest(headers, name)];
+        return { to: pages.signIn.path, cookies };
+      }
       const client = await findRequestingClient(authorizationRequest);
       let subject: string | undefined;
       if (["approve", "decline"].includes(answer)) {

@@ -2,6 +2,7 @@ import { clearSession, endBrowserSession } from "@/lib/auth/local-sign-in";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem, withReference } from "@/lib/http/form";
 import { handleEndpoint } from "@/lib/http/handler";
@@ -12,13 +13,7 @@ import { inPlainText } from "@/lib/http/response";
 /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
 export const signOut = handleEndpoint(
   signInForms.signOut,
-  async ({ headers, nowMs }) => {
-    const [db, token] = [await store(), readCookie(headers, "__session")];
-    const own = await findOwnSession(db, headers, nowMs);
-    const proved = token ? await verifyToken(token, nowMs) : undefined;
-    for (const session of [own, proved]) if (session) await endBrowserSession(db, session.sessionId, nowMs);
-    return redirectTo({ to: pages.front.path, cookies: clearSession() });
-  },
+  async (call) => redirectTo({ to: pages.front.path, cookies: await endOwnSessions(call) }),
   {
     explain: (error, { requestId }) =>
       error.status >= 429
@@ -26,3 +21,12 @@ export const signOut = handleEndpoint(
         : inPlainText(error),
   },
 );
+
+/** Ends the browser's sessions and those made in them. Returns the `Set-Cookie` values that say so to the browser. */
+export async function endOwnSessions({ headers, nowMs }: Pick<Call, "headers" | "nowMs">): Promise<string[]> {
+  const [db, token] = [await store(), readCookie(headers, "__session")];
+  const own = await findOwnSession(db, headers, nowMs);
+  const proved = token ? await verifyToken(token, nowMs) : undefined;
+  for (const session of [own, proved]) if (session) await endBrowserSession(db, session.sessionId, nowMs);
+  return clearSession();
+}
