@@ -1,6 +1,5 @@
 import { settings } from "@/lib/config/settings";
 import { documentPages } from "@/lib/http/register/pages";
-import { Monogram } from "../icons";
 
 /** Agents that connect today, by the names that people know. */
 export const agents = [
@@ -28,16 +27,9 @@ export function Apps() {
       <ul className="apps">
         {apps?.map(({ name, platform, url }) => (
           <li key={name}>
-            <Monogram name={name} />
             <a href={url}>{name}</a> <span className="quiet">{platform}</span>
           </li>
-        )) ??
-          agents.map((name) => (
-            <li key={name}>
-              <Monogram name={name} />
-              {name}
-            </li>
-          ))}
+        )) ?? agents.map((name) => <li key={name}>{name}</li>)}
       </ul>
       <p>
         You approve each one here, and end its access here.{" "}

@@ -26,7 +26,7 @@ describe("the front page", async () => {
       ...["What it costs", "Trial", "Four questions", "Who sees my work?", "What can an app do here?"],
       ...["What happens after the trial?", "How do I leave?", "Who runs it", "For developers"],
     ]);
-    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`</span>${name}</li>`);
+    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
     expect(main).toContain("has not given a name here.");
     expect(main, "addresses of operations are in the documents").not.toContain("/api/");
     expect(main).not.toContain("open source");
@@ -71,7 +71,7 @@ describe("the front page of an operator", () => {
     expect(main).toContain(
       '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
     );
-    expect(main).not.toContain("</span>Claude</li>");
+    expect(main).not.toContain("<li>Claude</li>");
     expect(main).toContain("is run by Example GmbH.");
     expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
   });
