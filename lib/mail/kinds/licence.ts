@@ -180,8 +180,8 @@ function failedText(mail: FailedPayment, zone?: Zone): MailContent {
     body: [
       what(ofSum, plan),
       `${ifNot}, your company stops on ${stop}. Until then your assistants go on working.`,
-      `To keep it running, press “${press}”, and on the page that opens “Manage billing”: pay the invoice or change the card there. If you have done so already, you have nothing to do.`,
       { label: press, url: linkTo(ownerPages.billing).url },
+      "On the page that opens, “Manage billing” leads to the invoice and the card. If you have paid already, you have nothing to do.",
     ],
   };
 }
