@@ -37,3 +37,42 @@ test("without scripts an owner buys a licence, the back button buys no second on
   await service.stop();
   await stripe.stop();
 });
+
+test("without scripts an owner chooses between a month and a year, and sees first how they pay", async ({
+  page,
+}) => {
+  const stripe = await StripeStandIn.start();
+  const PORT = String(await reservePort());
+  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
+  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  const yearly = stripe.prices.get("price_team");
+  if (!yearly) throw new Error("no price of a year");
+  stripe.prices.set("price_year", { ...yearly, id: "price_year", unit_amount: 49_000, nickname: null });
+  const prices = ["--price", "price_month", "--price", "price_year"];
+  await service.adminJson("plan", "set", "office-licence", "--title", "Office", ...prices);
+  const email = newEmail("chooser");
+  await openAccount(page, service, email, "--trial-ends", "2026-01-01");
+  await page.goto(`${service.url}/home/billing`);
+  const [monthly, year] = [page.getByLabel("Monthly"), page.getByLabel("Yearly")];
+  const buttons = page.getByRole("button", { name: /^Buy / });
+  const team = "Buy Team licence for €990.00 a year"; // that plan has no price a month, so its price stays
+  const expectSold = async (office: string) => {
+    await expect(buttons).toHaveCount(2);
+    for (const name of [office, team]) await expect(page.getByRole("button", { name })).toBeVisible();
+  };
+  await expect(monthly).toBeChecked();
+  await expectSold("Buy Office for €49.00 a month");
+  await page.getByText("Yearly", { exact: true }).click();
+  await expectSold("Buy Office for €490.00 a year");
+  await page.keyboard.press("ArrowLeft");
+  await expect(monthly).toBeChecked();
+  await expectSold("Buy Office for €49.00 a month");
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("button", { name: "Buy Office for €490.00 a year" }).click();
+  await page.getByRole("button", { name: "Pay" }).click();
+  await page.waitForURL(`${service.url}/home/billing?checkout=bought`);
+  await expect(page.getByText("Visa ending in 4242")).toBeVisible();
+  await expect(year).toBeChecked();
+  await service.stop();
+  await stripe.stop();
+});

@@ -27,10 +27,22 @@ export function Icon({ name, outcome }: { name: IconName; outcome?: string }) {
   );
 }
 
+/** The drawing of what does not name itself, by how the name begins that we give it. */
+const unnamed: Record<string, IconName> = {
+  "A device": "phone",
+  "A program on this computer": "program",
+  "An app that opens ": "app",
+};
+
+export const drawingOf = (name: string) =>
+  Object.entries(unnamed).find(([start]) => name.startsWith(start))?.[1];
+
 const hues = 4;
 
-/** An app by two letters of its name in a circle, in a colour that is always the same. */
+/** An app by two letters of its name in a circle, in a colour that is always the same; without a name by a drawing. */
 export function Monogram({ name }: { name: string }) {
+  const drawing = drawingOf(name);
+  if (drawing) return <Icon name={drawing} />;
   const [first = "", second] = name.match(/[\p{L}\p{N}]+/gu) ?? [];
   const letters = second ? first.slice(0, 1) + second.slice(0, 1) : first.slice(0, 2);
   const hue = [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % hues;

@@ -52,7 +52,7 @@ export type State = {
 /** What becomes at Stripe of the licences that owners buy. */
 const bought: Record<string, (subscription: string) => void> = {
   renewing: () => {},
-  "past-due": (subscription) => stripe.change(subscription, { status: "past_due" }),
+  "past-due": (subscription) => stripe.renew(subscription, { isPaid: false }),
   cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
   "licence-ended": (subscription) => stripe.end(subscription),
   unpaid: (subscription) => stripe.change(subscription, { status: "unpaid" }),

@@ -59,7 +59,7 @@ export async function readBillingPage(
     next: /Renews on [\w ]+ UTC Amount Nothing/.test(words)
       ? { amount: 0, currency: "" }
       : moneyIn(/Renews on [\w ]+ UTC Amount (\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
-    due: moneyIn(/(\S+(?: [\d,.]+)?) is due\b/.exec(words)?.[1]),
+    due: moneyIn(/Amount due \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
     change: /You pay nothing now\. Continue/.test(words)
       ? { amount: 0, currency: "" }
       : moneyIn(/You pay ([^.]*?(?:\.\d+)?) now\. Continue/.exec(words)?.[1]),

@@ -17,7 +17,7 @@ const planStep = (mayRun: boolean): Step => ({
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-function stepsOf({ plan }: Account, sessions: readonly Session[], mayRun: boolean): Step[] {
+export function firstSteps({ plan }: Account, sessions: readonly Session[], mayRun: boolean): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
   return [
     { isDone: true, title: "Sign in", how: "You are here." },
@@ -40,13 +40,9 @@ function stepsOf({ plan }: Account, sessions: readonly Session[], mayRun: boolea
   ];
 }
 
-type FirstDaysProps = { account: Account; sessions: readonly Session[]; mayRun: boolean };
-
-/** The first steps of an account, shown until all are done. While one is open, the page looks for it more often. */
-export function FirstDays({ account, sessions, mayRun }: FirstDaysProps) {
-  const steps = stepsOf(account, sessions, mayRun);
+/** The first steps of an account. While one is open, the page looks for it more often. */
+export function FirstDays({ steps }: { steps: Step[] }) {
   const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length) return null;
   const waits = steps.slice(0, 3).some(({ isDone }) => !isDone);
   return (
     <section

@@ -1,6 +1,7 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { describeDistance } from "@/lib/config/instants";
 import { agents } from "../front/apps";
+import { drawingOf } from "../icons";
 import { CopyLine } from "./access/copy-line";
 import { isYes } from "./access/sessions";
 import { Tick } from "./tick";
@@ -10,9 +11,6 @@ const waitsMs = 10 * 60 * 1000; // 10 minutes
 
 /** Whether an app was approved so lately that its owner may be waiting for its first check. */
 export const isNew = ({ begun_at_ms }: Session, nowMs: number) => nowMs - (begun_at_ms ?? 0) < waitsMs;
-
-/** The names that we give what does not name itself. */
-const unnamed = /^(?:A device|A program on this computer|An app that opens )/;
 
 /** The app that was approved last: what it was told when it asked, and a line to ask an agent. */
 export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
@@ -30,7 +28,7 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
       <Tick isDone={isYes(told)} />
       <div>
         <p role="status">
-          {unnamed.test(name)
+          {drawingOf(name)
             ? name.replace(/^An? /, "Your ")
             : `“${name}”${app_origin ? `, ${app_origin},` : ""}`}{" "}
           {checked_at_ms === null

@@ -13,7 +13,7 @@ import { LicenceTerms } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { readTerms, sellsCreditsTo } from "./billing/offers";
 import { CheckResult } from "./check-result";
-import { FirstDays } from "./first-days";
+import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
 import { LatestApp } from "./latest-app";
 import { ownerPage } from "./owner-page";
@@ -29,14 +29,19 @@ export const { GET } = toPlatform(
       ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
     );
     const own = sessions?.find(({ id }) => id === sessionId);
+    const hasApp = sessions?.some(({ kind }) => kind === "app");
+    const steps = sessions && firstSteps(account, sessions, state.mayRun);
+    const isBegun = !steps?.some(({ isDone }) => !isDone);
+    const plan = plans.get(contents.plan);
+    const lines = contentsInWords(contents, plans);
     const terms = bought && state.mayRun ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
         <div className="start">
-          <CheckResult {...visit} hasApp={sessions?.some(({ kind }) => kind === "app")}>
+          <CheckResult {...visit} hasApp={hasApp}>
             {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
           </CheckResult>
-          {sessions && <FirstDays account={account} sessions={sessions} mayRun={state.mayRun} />}
+          {steps && !isBegun ? <FirstDays steps={steps} /> : <Apps read={read} nowMs={nowMs} />}
         </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
@@ -47,8 +52,8 @@ export const { GET } = toPlatform(
         {latest && <LatestApp app={latest} nowMs={nowMs} />}
         <div className="facts">
           <section className="card" aria-labelledby="plan">
-            <h2 id="plan">Your plan: {plans.get(contents.plan)?.title}</h2>
-            <Lines lines={contentsInWords(contents, plans)} />
+            <h2 id="plan">Your plan: {plan?.title}</h2>
+            {lines.length > 0 ? <Lines lines={lines} /> : <p className="quiet">{plan?.description}</p>}
             <GivenUntil account={account} />
             <p>
               <a href={`${pages.billing.path}#plans`}>See the plans</a>
@@ -64,7 +69,7 @@ export const { GET } = toPlatform(
               )}
             </p>
           </section>
-          <Apps read={read} nowMs={nowMs} />
+          {!isBegun && (hasApp || read?.endedApps[0]) && <Apps read={read} nowMs={nowMs} />}
         </div>
       </>
     );
@@ -81,12 +86,10 @@ function Apps({ read, nowMs }: { read: Access | undefined; nowMs: number }) {
   const apps = read?.sessions.filter(({ kind }) => kind === "app");
   const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
   const ended = latest?.length === 0 ? read?.endedApps[0] : undefined;
-  const isNew = latest?.length === 0 && !ended;
   return (
     <section className="card" aria-labelledby="apps">
       <h2 id="apps">Apps and agents</h2>
       {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
-      {isNew && <p className="quiet">No apps connected yet. Each shows here, with what it was told last.</p>}
       {ended && (
         <p className="quiet">
           “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />.
@@ -101,17 +104,15 @@ function Apps({ read, nowMs }: { read: Access | undefined; nowMs: number }) {
           </li>
         ))}
       </ul>
-      {!isNew && (
-        <p>
-          <a href={pages.access.path}>
-            {ended
-              ? "See why, and connect it again"
-              : latest && latest.length > maxApps
-                ? `All ${latest.length} apps`
-                : "Manage apps, or connect another"}
-          </a>
-        </p>
-      )}
+      <p>
+        <a href={pages.access.path}>
+          {ended
+            ? "See why, and connect it again"
+            : latest && latest.length > maxApps
+              ? `All ${latest.length} apps`
+              : "Manage apps, or connect another"}
+        </a>
+      </p>
     </section>
   );
 }

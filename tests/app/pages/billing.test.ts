@@ -312,7 +312,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
         "To pay, to change the card, or to cancel<",
       );
       const words = {
-        past_due: "If the card keeps failing, your company stops on",
+        past_due: "<small>if the card keeps failing</small>",
         unpaid: "Your licence ended on",
       };
       expect(text).toContain(words[status]);
@@ -376,6 +376,24 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(await home(buyer, "?problem=portal_failed")).toContain("The billing portal could not be opened.");
   });
 
+  it("says which card pays for the licence, and which one refused", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    const card = "<dt>Card</dt><dd>Visa <small>ending in 4242</small></dd>";
+    expect(await home(buyer)).toContain(card);
+    shop.stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await home(buyer)).toContain(card);
+    shop.stripe.change(subscription, { status: "active" });
+    shop.stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    expect(await home(buyer), "nothing more is charged").not.toContain("<dt>Card</dt>");
+    const other = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    shop.stripe.cards.delete(String(shop.stripe.subscriptions.get(other.subscription)?.customer));
+    const text = await home(other.buyer);
+    expect(text, "something else pays").toContain("Renews on");
+    expect(text).not.toContain("<dt>Card</dt>");
+  });
+
   it("says when the licence ends after it was cancelled, and that a payment failed", async () => {
     const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     shop.stripe.change(subscription, { status: "past_due" });
@@ -388,7 +406,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
     expect(due).toContain("Payment due");
-    expect(due).toMatch(/Office licence<\/strong>\. .*If the card keeps failing, your company stops on/);
+    expect(due).toMatch(/<dd>Office licence .*Your company stops on.*if the card keeps failing/);
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();

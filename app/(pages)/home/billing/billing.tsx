@@ -11,7 +11,7 @@ import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import type { Offer, Purchases, readTerms } from "./offers";
-import { WhatRuns } from "./what-runs";
+import { isOwed, WhatRuns } from "./what-runs";
 
 type Terms = Awaited<ReturnType<typeof readTerms>>;
 
@@ -43,11 +43,11 @@ export function Billing({ account, bought, terms, standing, hasOpenInvoice }: Bi
           )}
           {state && !plain.has(state) && (
             <Alert>
-              {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due} is due.`}
+              {standing.next} {wantsPayment(state) && !isOwed(state) && due && `${due} is due.`}
             </Alert>
           )}
-          {bought.licence && terms?.next && !endsBefore(bought.licence, account) ? (
-            <WhatRuns {...terms} next={terms.next} licence={bought.licence} />
+          {bought.licence && (terms?.next || isOwed(state)) && !endsBefore(bought.licence, account) ? (
+            <WhatRuns {...terms} licence={bought.licence} />
           ) : (
             <LicenceTerms account={account} licence={bought.licence} {...terms} />
           )}
@@ -105,9 +105,9 @@ export function LicenceTerms({ account, licence, name, next, limit }: LicenceTer
     <p>The operator gave you a licence. It {hasEnd ? "costs" : "has no end, and costs"} you nothing here.</p>
   );
   if (!state || (isGiven && state === "ended")) return given || null;
-  const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
-  const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;
+  const { ends_at_ms, period_ends_ms } = licence;
   const endsWithAccount = ["renews", "free"].includes(state) && endsBefore(licence, account);
+  if (isOwed(state)) return <WhatRuns {...{ licence, name, limit }} />;
   return (
     <>
       {given}
@@ -122,7 +122,7 @@ export function LicenceTerms({ account, licence, name, next, limit }: LicenceTer
           ? "It ends with your account, and is not charged again."
           : dates[state] && (
               <>
-                {dates[state]} <Clock atMs={atMs} shows="date" />
+                {dates[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />
                 {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
               </>
             )}
@@ -166,23 +166,17 @@ function describePortal(state: LicenceState | undefined): string {
   return `Invoices, your card, and how to ${state === "cancelled" ? "keep the licence" : "cancel"}`;
 }
 
-/** What happens on the day that is shown: the end of the licence or its period, or the day on which an invoice is due. */
-const dates: Record<LicenceState, string | undefined> = {
+/** What happens on the day that is shown: the end of the licence or its period. */
+const dates: Partial<Record<LicenceState, string>> = {
   renews: "Renews on",
   free: "It is free now. The first payment is due on",
   "not collected": "The next period begins on",
-  invoiced: "Its invoice is due on",
   cancelled: "It is cancelled and ends on",
   pausing: "Your company may run until",
   unknown: "It ends on",
-  "past due": "If the card keeps failing, your company stops on",
-  overdue: "If the invoice stays unpaid, your company stops on",
-  "change unpaid": "If the change stays unpaid, your company stops on",
-  "trial unpaid": "If no card pays, your company stops on",
   "due beside a gift": "If it stays unpaid, it ends on",
   ended: "Your licence ended on",
   unpaid: "Your licence ended on",
-  unfinished: undefined,
   returned: "It ended on",
   paused: "It ended on",
   "trial over": "Its free trial ended on",

@@ -7,6 +7,7 @@ import { readNextPayment } from "@/lib/billing/prices/next-payment";
 import { amountInWords, monthInWords, readPrice } from "@/lib/billing/prices/prices";
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
 import { settings } from "@/lib/config/settings";
+import { isDue } from "@/lib/plans/entitlement-words";
 import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
 import type { Plan, Plans } from "@/lib/plans/plan";
 import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
@@ -49,11 +50,12 @@ export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: num
   const plan = await readPart("the plan of a licence could not be read", async (db) =>
     planOfPrice(await listPlanPrices(db, plans), price_id),
   );
-  const isCharged = ["renews", "free"].includes(licenceStateOf(licence));
+  const state = licenceStateOf(licence);
+  const isCharged = ["renews", "free"].includes(state);
   const [offer, next, card] = await Promise.all([
     price_id ? readOffer({ id: price_id, plan }, { plans, fallbackName: "Licence" }, nowMs) : undefined,
     isCharged ? readNextPayment(licence, nowMs) : undefined,
-    isCharged ? readCardOf(licence, nowMs) : undefined,
+    isCharged || isDue(state) ? readCardOf(licence, nowMs) : undefined,
   ]);
   return { name: offer?.name, next, card, limit: assistant_limit ?? plan?.limits.assistants ?? null };
 }
