@@ -13,11 +13,14 @@ import { keepAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { networksOf, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
 import { maxSessions } from "@/lib/auth/sessions/session-limit";
 import { startSession } from "@/lib/auth/sessions/session-start";
+import { executeWrites } from "@/lib/backend/credit-writes";
 import { listAllEntries } from "@/lib/backend/entry-list";
+import { Refusal } from "@/lib/backend/refusals";
 import { changeAccount, keepCustomer, keepPayments } from "@/lib/billing/customer/purchases";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction, listAudit } from "@/lib/db/audit";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
+import { migratePostgres } from "@/lib/db/migrate";
 import { deleteOld } from "@/lib/db/old-rows";
 import { transact } from "@/lib/db/transaction";
 import { numberEvents } from "@/lib/events/event-list";
@@ -317,6 +320,46 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     expect(await stage.query("SELECT id FROM credit_entries")).toHaveLength(2);
   });
 
+  /** Spends one credit for a backend, as one request with this key. Returns the answer, or what it was refused with. */
+  const spend = (account: string, key: string) => () =>
+    ledgerTransaction(db, async (transaction) => {
+      const write = { kind: "spend", account, thousandths: 1000, reason: "A page" } as const;
+      const answer = ([outcome]: readonly unknown[]) => {
+        if (outcome instanceof Refusal) throw outcome;
+        return "spent";
+      };
+      const request = { backend: "worker", keyHash: key, digest: account, writes: [write], answer };
+      const [result] = await executeWrites(transaction, [request], () => nowMs);
+      return result && "refusal" in result ? (result.refusal as Refusal).refusal : result?.answer;
+    });
+  const addBackend = () =>
+    stage.query("INSERT INTO backends (id, may, added_at_ms) VALUES ('worker', 'write', 1) RETURNING id");
+
+  it("to spend the last credit finds it spent", async () => {
+    await addBackend();
+    const { id } = await addAccount(db, email, { plan: "licensed", credit_thousandths: 1000 }, nowMs);
+    const came = await behind(unchanged("accounts"), spend(id, "one"), spend(id, "other"));
+    expect(came).toEqual(["spent", "insufficient_credits"]);
+    expect(await stage.query("SELECT place FROM credit_entries")).toHaveLength(2);
+  });
+
+  it("to spend with a key finds it used, and spends nothing", async () => {
+    await addBackend();
+    const { id } = await addAccount(db, email, { plan: "licensed", credit_thousandths: 1000 }, nowMs);
+    const came = await behind(
+      `INSERT INTO backend_writes (backend_id, key_hash, body_digest, answer, written_at_ms)
+       VALUES ('worker', 'key', 'another', 'an answer', 1)`,
+      spend(id, "key"),
+    );
+    expect(came).toEqual(["key_reused"]);
+    expect(await stage.query("SELECT id FROM credit_entries")).toHaveLength(1);
+  });
+
+  it("to refuse a write without an account asks the store for a lock, which says whether it is the primary", async () => {
+    await addBackend();
+    expect(await behind(unchanged("backends"), spend("acc_none", "one"))).toEqual(["account_not_found"]);
+  });
+
   it("to write for a session finds it ended", async () => {
     const subject = "user_1";
     const { id } = await addAccount(db, email, { plan: "licensed", subject }, nowMs);
@@ -414,6 +457,23 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       [1, 1],
       [2, 2],
     ]);
+  });
+
+  it.runIf(isOnPostgres)("to migrate finds it done", async () => {
+    let begun = 0;
+    const changes = {
+      get "999-more"() {
+        begun++;
+        return ["CREATE TABLE more (id text)"];
+      },
+    };
+    const finish = await stage.change(
+      "SELECT FROM kysely_migration WHERE name = 'migration lock' FOR UPDATE",
+    );
+    const both = [1, 2].map(() => migratePostgres(String(stage.environment.DATABASE_URL), changes));
+    await eventually(() => expect(begun).toBe(2));
+    await finish();
+    expect((await Promise.all(both)).flat()).toEqual(["999-more"]);
   });
 
   describe.runIf(isOnPostgres)("is passed over", () => {
