@@ -165,14 +165,12 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
       APP_URL: "http://localhost:3000",
     });
     await service.adminJson("account", "add", "leaver@example.com");
-    await stage.query("UPDATE accounts SET deletes_at_ms = 1, time_zone = 'Asia/Tokyo'");
+    await stage.query("UPDATE accounts SET deletes_at_ms = 1");
     await eventually(async () => {
       await service.adminJson("emails", "send-due");
       const mails = inbox.received.map(({ to, raw }) => [to, /^Subject: (.*)\r$/m.exec(raw.toString())?.[1]]);
       expect(mails).toContainEqual(["leaver@example.com", "Your account is deleted"]);
     });
-    const last = String(inbox.received.at(-1)?.raw).replaceAll("=\r\n", "");
-    expect(last, "in the zone that the account had").toMatch(/was deleted on .+ Japan Standard Time, as you/);
     await service.stop();
     expect(await stage.query("SELECT * FROM sign_in_mails")).toEqual([]);
     const attempts = "SELECT * FROM sign_in_mail_attempts WHERE email = 'leaver@example.com'";
