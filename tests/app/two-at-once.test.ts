@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
-import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import type { Buyer } from "@/tests/support/shop";
 import { listTables } from "@/tests/support/stores";
@@ -89,22 +88,6 @@ describe.each(engines)("at once, on $name", async (engine) => {
     await pressed;
     await shop.reconcile(buyer.email);
     expect([...stripe.sessions.values()].filter(({ status }) => status === "open")).toEqual([]);
-  });
-
-  it("an erasure keeps the balance that a writer leaves", async () => {
-    const buyer = await shop.admit("--plan", "licensed", "--credits", "5");
-    const finish = await stage.change(
-      `UPDATE accounts SET credit_thousandths = 7000 WHERE id = '${buyer.id}'`,
-    );
-    const erased = service.adminJson("person", "erase", buyer.email);
-    const waits =
-      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    if (engine.name === "PostgreSQL")
-      await eventually(async () => expect((await stage.query(waits)).length).toBeGreaterThan(0));
-    await finish();
-    await erased;
-    const kept = "SELECT id FROM accounts WHERE email LIKE '%@erased.invalid' AND credit_thousandths = 7000";
-    expect(await stage.query(kept)).toHaveLength(1);
   });
 
   it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {
