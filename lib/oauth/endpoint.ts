@@ -143,7 +143,7 @@ async function issueTokens(
     extra: { aud, jti, scope, client_id, ...(jkt && { cnf: { jkt } }) },
   };
   // Before anything is used up.
-  const minted = mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
   const isBound = jkt !== undefined;
   const network = tokenNetwork(client);
   const rotation = { used, grantId, issued: issued && bindTo(jkt, issued), network, isBound, ...session };

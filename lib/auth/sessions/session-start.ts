@@ -80,7 +80,7 @@ export async function startProgramSession(
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
   const id = mintSessionId();
   const terms = { subject: account.subject, sessionId: id, endsAtMs };
-  const { token, expiresAtMs } = mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  const { token, expiresAtMs } = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
   const ends = { made_in: madeIn?.sessionId ?? null, expires_at_ms: expiresAtMs };
   const name = nameToken(by, nowMs);
   const session = { ...program, id, account_id: account.id, kind: "program", name, ...ends };

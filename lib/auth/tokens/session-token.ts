@@ -1,5 +1,5 @@
-import { type KeyObject, sign } from "node:crypto";
-import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from "jose";
+import type { KeyObject } from "node:crypto";
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, SignJWT } from "jose";
 import * as z from "zod";
 
 /*
@@ -119,20 +119,18 @@ export async function isSignedBy(token: string, publicKey: KeyObject): Promise<b
  *
  * @param terms - `extra` are the claims that an app's token has besides (RFC 9068 §2.2)
  */
-export function mintSessionToken(
+export async function mintSessionToken(
   terms: { subject: string; sessionId: string; origin?: string; endsAtMs: number; extra?: JWTPayload },
   key: { kid: string; issuer: string; privateKey: KeyObject },
   nowMs: number,
-): MintedToken {
+): Promise<MintedToken> {
   const { subject, sessionId, origin, endsAtMs, extra } = terms;
   const iat = Math.floor(nowMs / 1000);
   const exp = Math.floor(endsAtMs / 1000);
   if (exp - iat > maxTokenSeconds) throw new RangeError("a token must end within the hour");
   const claims = { iss: key.issuer, sub: subject, sid: sessionId, azp: origin, iat, nbf: iat, exp, ...extra };
-  const input = [{ alg: "RS256", kid: key.kid, typ: "JWT" }, claims].map(encode).join(".");
-  // On this thread: another would take a tenth longer, and two.
-  const signature = sign("sha256", Buffer.from(input), key.privateKey);
-  return { token: `${input}.${signature.toString("base64url")}`, expiresAtMs: exp * 1000 };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
+    .sign(key.privateKey);
+  return { token, expiresAtMs: exp * 1000 };
 }
-
-const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");

@@ -142,7 +142,7 @@ describe("a session token", () => {
     const key = { kid: "key_1", issuer: "urn:corner-office:x", privateKey: ours.privateKey };
     const terms = { subject: "user_1", sessionId: "sess_1", origin: "https://office.example.com" };
     const endsAtMs = nowMs + 60 * 60 * 1000;
-    const minted = mintSessionToken({ ...terms, endsAtMs }, key, nowMs);
+    const minted = await mintSessionToken({ ...terms, endsAtMs }, key, nowMs);
     expect(minted.expiresAtMs).toBe(endsAtMs);
     expect(await verify(minted.token)).toMatchObject({
       ...terms,
@@ -151,7 +151,7 @@ describe("a session token", () => {
       startsAt: now,
       endsAt: now + 3600,
     });
-    const mintLonger = () => mintSessionToken({ ...terms, endsAtMs: endsAtMs + 1000 }, key, nowMs);
-    expect(mintLonger).toThrow(RangeError);
+    const mintLonger = mintSessionToken({ ...terms, endsAtMs: endsAtMs + 1000 }, key, nowMs);
+    await expect(mintLonger).rejects.toThrow(RangeError);
   });
 });
