@@ -52,7 +52,11 @@ test("without scripts an owner chooses between a month and a year, and sees firs
   await service.adminJson("plan", "set", "office-licence", "--title", "Office", ...prices);
   const email = newEmail("chooser");
   await openAccount(page, service, email, "--trial-ends", "2026-01-01");
-  await page.goto(`${service.url}/home/billing`);
+  // A page does not wait long for prices that Stripe has not said yet.
+  await expect(async () => {
+    await page.goto(`${service.url}/home/billing`);
+    await expect(page.getByText("Price shown at checkout")).toHaveCount(0);
+  }).toPass();
   const [monthly, year] = [page.getByLabel("Monthly"), page.getByLabel("Yearly")];
   const buttons = page.getByRole("button", { name: /^Buy / });
   const team = "Buy Team licence for €990.00 a year"; // that plan has no price a month, so its price stays

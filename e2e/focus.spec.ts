@@ -42,6 +42,25 @@ test("the answer to an app, in view on a small phone, covers nothing that has th
   }
 });
 
+test("the answer to a device is below its warning, which is read first", async ({
+  page,
+  office: { service },
+}) => {
+  await openAccount(page, service, newEmail("device"), "--plan", "licensed");
+  await page.setViewportSize({ width: 320, height: 568 });
+  const form = { client_id: "native", scope: "account:read" };
+  const asked = await (await page.request.post("/oauth/device", { form })).json();
+  await page.goto("/connect");
+  await page.getByLabel("Code").fill(asked.user_code);
+  await page.getByRole("button", { name: "Continue" }).click();
+  const approve = page.getByRole("button", { name: "Approve" });
+  await expect(approve).not.toBeInViewport();
+  await approve.scrollIntoViewIfNeeded();
+  const warning = await page.getByText("Approve only if you have just started this").boundingBox();
+  const button = await approve.boundingBox();
+  expect(button?.y).toBeGreaterThan((warning?.y ?? 0) + (warning?.height ?? 0));
+});
+
 test("dismissing a notice leaves the keyboard at the beginning of the content", async ({
   page,
   office: { service, passTime },

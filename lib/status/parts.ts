@@ -62,7 +62,9 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
     return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
   if (nowMs - oldestDueAtMs > delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
-  return settings().mail.kind === "files" ? { colour: "unknown", says: "Not being delivered" } : works;
+  return settings().mail.kind === "files"
+    ? { colour: "unknown", says: "Not set up: nothing is sent" }
+    : works;
 }
 
 const unwritten: Unwritten = new Map();

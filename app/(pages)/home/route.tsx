@@ -60,7 +60,7 @@ export const { GET } = toPlatform(
             </p>
           </section>
           <section className="card" aria-labelledby="credits">
-            <Balance account={account} />
+            <Balance account={account} mayRun={state.mayRun} />
             <p>
               {spendable(account) <= 0 && sellsCreditsTo(account) ? (
                 <a href={`${pages.billing.path}#packs`}>Buy credits</a>

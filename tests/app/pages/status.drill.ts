@@ -56,7 +56,7 @@ describe.each(engines)("/status on $name", async (engine) => {
         parts: [
           { name: "Public API", state: "works", says: "Works" },
           { name: "Accounts and credits", state: "works", says: "Works" },
-          { name: "Mail", state: "unknown", says: "Not being delivered" },
+          { name: "Mail", state: "unknown", says: "Not set up: nothing is sent" },
           { name: "Rate limits", state: "works", says: "Works" },
           { name: "MCP server", state: "works", says: "Works" },
         ],

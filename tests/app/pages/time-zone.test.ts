@@ -24,7 +24,9 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     expect(before).toContain(`data-account="${owner.id}" data-learns-zone="/home/time-zone"`);
     expect(timeIn(before)).toBe("31 January at 08:00 UTC");
     expect(before).toMatch(/Checked at <time [^>]+>\d\d:\d\d UTC<\/time><span data-time-zone=""><\/span>\./);
-    expect(await open(owner, "/home/account")).toContain("Not known yet, so mails say UTC.");
+    expect(await open(owner, "/home/account")).toContain(
+      "Their times are UTC: your time zone is not known yet.",
+    );
     expect((await choose(owner, "Europe/Berlin")).headers.location).toBe("/home/account#time-zone");
     const after = await open(owner, "/home");
     expect(after).not.toContain("data-learns-zone");
@@ -33,7 +35,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
       /Checked at <time [^>]+>\d\d:\d\d<\/time><span data-time-zone=""> \(Europe\/Berlin\)<\/span>\./,
     );
     expect(await open(owner, "/home/account")).toMatch(
-      /<p>Central European (Standard|Summer) Time \(Europe\/Berlin\)<\/p>/,
+      /Their times are Central European (Standard|Summer) Time \(Europe\/Berlin\)\./,
     );
     expect(await kept(owner)).toBe("Europe/Berlin");
   });

@@ -459,7 +459,9 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     ]);
   });
 
-  it.runIf(isOnPostgres)("to migrate finds it done", async () => {
+  if (!isOnPostgres) return;
+
+  it("to migrate finds it done", async () => {
     let begun = 0;
     const changes = {
       get "999-more"() {
@@ -476,7 +478,7 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     expect((await Promise.all(both)).flat()).toEqual(["999-more"]);
   });
 
-  describe.runIf(isOnPostgres)("is passed over", () => {
+  describe("is passed over", () => {
     it("where a mail that another sends is due", async () => {
       for (const id of ["held", "free"])
         await transact(db, (transaction) =>

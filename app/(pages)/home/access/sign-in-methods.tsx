@@ -18,11 +18,7 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
-    <section
-      id="ways"
-      className="card"
-      data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}
-    >
+    <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
       {query.removed !== undefined && <p role="status">The passkey was removed.</p>}
       {query.renamed !== undefined && <p role="status">The passkey was renamed.</p>}
       <h2>Ways to sign in</h2>

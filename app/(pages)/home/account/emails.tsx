@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { toCredits } from "@/lib/accounts/ledger";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, pages } from "@/lib/http/register/pages";
@@ -20,16 +21,21 @@ export async function readMailChoices(accountId: string, nowMs: number) {
   return { below: limits === undefined ? undefined : (limits?.mail_below_thousandths ?? null), introduction };
 }
 
-type EmailsProps = Pick<OwnVisit, "account"> & { choices: Awaited<ReturnType<typeof readMailChoices>> };
+type EmailsProps = Pick<OwnVisit, "account"> & {
+  choices: Awaited<ReturnType<typeof readMailChoices>>;
+  /** What is true of all of them. */
+  children: ReactNode;
+};
 
 /** Every kind of mail, and where each is switched. */
-export function Emails({ account, choices: { below, introduction } }: EmailsProps) {
+export function Emails({ account, choices: { below, introduction }, children }: EmailsProps) {
   const isOn = account.app_end_mails_stopped_at_ms === null;
   return (
     <section className="setting" id="emails">
       <div>
         <h2>Emails</h2>
         <p className="quiet">What we write to you about.</p>
+        {children}
       </div>
       <ul className="choices">
         <li>

@@ -33,8 +33,9 @@ export const { GET } = toPlatform(
         <div className="card settings">
           <Email {...visit} ways={access?.ways} own={own} waiting={waiting} />
           <AppearanceChoice {...visit} />
-          <TimeZone {...visit} />
-          <Emails account={account} choices={choices} />
+          <Emails account={account} choices={choices}>
+            <TimeZone {...visit} />
+          </Emails>
         </div>
         <div className="card settings">
           <section className="setting">

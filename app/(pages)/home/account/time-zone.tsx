@@ -10,33 +10,25 @@ export function TimeZone({
   query,
   nowMs,
 }: Pick<OwnVisit, "account" | "query" | "nowMs">) {
+  if (query.zone === undefined)
+    return (
+      <p className="quiet" id="time-zone">
+        {time_zone === null
+          ? "Their times are UTC: your time zone is not known yet."
+          : `Their times are ${describe(time_zone, nowMs)}.`}{" "}
+        <a href={`${ownerPages.account.path}?zone#time-zone`}>Change time zone</a>
+      </p>
+    );
   return (
-    <section className="setting" id="time-zone">
-      <div>
-        <h2>Time zone</h2>
-        <p className="quiet">Of the times in our mails. Pages show those of your browser.</p>
-      </div>
-      {query.zone === undefined ? (
-        <div>
-          <p>{time_zone === null ? "Not known yet, so mails say UTC." : describe(time_zone, nowMs)}</p>
-          <p>
-            <a className="button plain" href={`${ownerPages.account.path}?zone#time-zone`}>
-              Change time zone
-            </a>
-          </p>
-        </div>
-      ) : (
-        <PostForm action={forms.chooseTimeZone.path} hidden={{ account: id }} className="stack">
-          <label htmlFor="zone">Time zone</label>
-          <select id="zone" name="zone" defaultValue={time_zone ?? "UTC"}>
-            {timeZones().map((zone) => (
-              <option key={zone}>{zone}</option>
-            ))}
-          </select>
-          <button type="submit">Save</button>
-        </PostForm>
-      )}
-    </section>
+    <PostForm id="time-zone" action={forms.chooseTimeZone.path} hidden={{ account: id }} className="stack">
+      <label htmlFor="zone">Time zone</label>
+      <select id="zone" name="zone" defaultValue={time_zone ?? "UTC"}>
+        {timeZones().map((zone) => (
+          <option key={zone}>{zone}</option>
+        ))}
+      </select>
+      <button type="submit">Save</button>
+    </PostForm>
   );
 }
 

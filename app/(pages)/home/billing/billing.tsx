@@ -124,6 +124,7 @@ export function LicenceTerms({ account, licence, name, next, limit }: LicenceTer
               <>
                 {dates[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />
                 {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
+                {state === "cancelled" && " Nothing more is charged."}
               </>
             )}
         {state === "unfinished" && "Its first payment is not finished."}

@@ -15,8 +15,7 @@ import { formatCredits } from "./format-credits";
 
 const listed = { latest: 10, older: 40 };
 
-type CreditsProps = {
-  account: Account;
+type CreditsProps = BalanceProps & {
   read: Awaited<ReturnType<typeof readCredits>>;
   /** How to get more. */
   children: ReactNode;
@@ -40,12 +39,12 @@ export function readCredits(accountId: string, before: string | undefined, nowMs
 }
 
 /** The credit balance, what each day used, and the entries with their reasons, page by page. */
-export function Credits({ account, read, children }: CreditsProps) {
+export function Credits({ account, mayRun, read, children }: CreditsProps) {
   return (
     <section className="card credits" aria-labelledby="credits">
       <div className="credit-parts">
         <div>
-          <Balance account={account} />
+          <Balance {...{ account, mayRun }} />
           {read?.next && (
             <p>
               Your plan gives {read.next.credits.toLocaleString("en")} more on{" "}
@@ -74,8 +73,10 @@ export function Credits({ account, read, children }: CreditsProps) {
   );
 }
 
+type BalanceProps = { account: Account; mayRun: boolean };
+
 /** The balance, what a credit is, and what happens without any. */
-export function Balance({ account }: { account: Account }) {
+export function Balance({ account, mayRun }: BalanceProps) {
   const credits = spendable(account);
   return (
     <>
@@ -86,7 +87,7 @@ export function Balance({ account }: { account: Account }) {
       <p className="quiet">
         Credits pay for what your assistants use.{" "}
         {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
-        have more. Your company keeps running either way.
+        have more.{mayRun && " Your company keeps running either way."}
         {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
       </p>
     </>

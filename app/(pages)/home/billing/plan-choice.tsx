@@ -34,6 +34,13 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
   const paid = bought?.licence;
   const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
+  /** With its period, where that is not chosen above for all plans. */
+  const nameOfChange = (offer: Offer) => {
+    const period = periodInWords(offer).toLowerCase();
+    if (offer.plan?.name === contents.plan) return period;
+    const isOneOf = licences.some((other) => other.plan === offer.plan && !mayChange(other));
+    return isOneOf ? `${offer.name}, ${period}` : offer.name;
+  };
   const act = (offer: Offer): ReactNode =>
     buysLicences ? (
       <BuyForm
@@ -42,10 +49,7 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
         isNext={account.plan !== "licensed" && offer.plan === licences[0]?.plan}
       />
     ) : mayChange(offer) ? (
-      <ChangeLink
-        to={offer.plan?.name === contents.plan ? periodInWords(offer).toLowerCase() : offer.name}
-        offer={offer}
-      />
+      <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
       offer.priceId === paidPrice && (
         <p className="present">

@@ -56,7 +56,7 @@ export const { GET } = toPlatform(
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
-        <Credits account={account} read={credits}>
+        <Credits account={account} mayRun={state.mayRun} read={credits}>
           {offers && <Packs offers={offers.credits} accountId={account.id} />}
         </Credits>
         <div className="columns">
