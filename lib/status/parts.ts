@@ -63,7 +63,7 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
   if (nowMs - oldestDueAtMs > delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
   return settings().mail.kind === "files"
-    ? { colour: "unknown", says: "Not set up: nothing is sent" }
+    ? { colour: "unknown", says: "Not set up, so nothing is sent" }
     : works;
 }
 

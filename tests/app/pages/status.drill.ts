@@ -56,7 +56,7 @@ describe.each(engines)("/status on $name", async (engine) => {
         parts: [
           { name: "Public API", state: "works", says: "Works" },
           { name: "Accounts and credits", state: "works", says: "Works" },
-          { name: "Mail", state: "unknown", says: "Not set up: nothing is sent" },
+          { name: "Mail", state: "unknown", says: "Not set up, so nothing is sent" },
           { name: "Rate limits", state: "works", says: "Works" },
           { name: "MCP server", state: "works", says: "Works" },
         ],
@@ -87,7 +87,9 @@ describe.each(engines)("/status on $name", async (engine) => {
       ),
     );
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
-    await until(async () => expect((await look(service)).heading).toBe("Mail: not being delivered"));
+    await until(async () =>
+      expect((await look(service)).heading).toBe("Mail: not set up, so nothing is sent"),
+    );
   });
 
   it("says as data that outages are not known while they cannot be read", async () => {
