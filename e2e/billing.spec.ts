@@ -1,18 +1,13 @@
 import { expect, test } from "@playwright/test";
-import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
-import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 import { newEmail, openAccount } from "./support/office";
+import { startShop } from "./support/shop";
 
 test.use({ javaScriptEnabled: false });
 
 test("without scripts an owner buys a licence, the back button buys no second one, and our policy lets the browser to Stripe", async ({
   page,
 }) => {
-  const stripe = await StripeStandIn.start();
-  const PORT = String(await reservePort());
-  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
-  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  const { stripe, service, stop } = await startShop();
   await openAccount(page, service, newEmail("buyer"), "--trial-ends", "2026-01-01");
   const violations: string[] = [];
   page.on("console", (message) => {
@@ -34,17 +29,13 @@ test("without scripts an owner buys a licence, the back button buys no second on
   }
   expect(stripe.subscriptions.size).toBe(1);
   expect(violations).toEqual([]);
-  await service.stop();
-  await stripe.stop();
+  await stop();
 });
 
 test("without scripts an owner chooses between a month and a year, and sees first how they pay", async ({
   page,
 }) => {
-  const stripe = await StripeStandIn.start();
-  const PORT = String(await reservePort());
-  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
-  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  const { stripe, service, stop } = await startShop();
   const yearly = stripe.prices.get("price_team");
   if (!yearly) throw new Error("no price of a year");
   stripe.prices.set("price_year", { ...yearly, id: "price_year", unit_amount: 49_000, nickname: null });
@@ -77,6 +68,5 @@ test("without scripts an owner chooses between a month and a year, and sees firs
   await page.waitForURL(`${service.url}/home/billing?checkout=bought`);
   await expect(page.getByText("Visa ending in 4242")).toBeVisible();
   await expect(year).toBeChecked();
-  await service.stop();
-  await stripe.stop();
+  await stop();
 });

@@ -1,19 +1,14 @@
 import { expect, test } from "@playwright/test";
 import { Browser } from "@/tests/support/browser";
-import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
 import { sessionIn } from "@/tests/support/shop";
-import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 import { expectAccessible } from "./support/axe";
 import { newEmail, openAccount } from "./support/office";
+import { startShop } from "./support/shop";
 
 test("plans with prices are accessible in both themes and on phones, for visitors, buyers and who changes one", async ({
   page,
 }) => {
-  const stripe = await StripeStandIn.start();
-  const PORT = String(await reservePort());
-  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
-  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  const { stripe, service, stop } = await startShop();
   await service.adminJson(
     ...["plan", "set", "office-licence", "--description", "For a company that works every day."],
     ...["--feature", "voice=Voice notes", "--limit", "projects=20", "--credits", "500"],
@@ -44,6 +39,5 @@ test("plans with prices are accessible in both themes and on phones, for visitor
   await page.getByRole("link", { name: "Change to Team licence for €990.00 a year" }).click();
   await expect(page.getByRole("heading", { name: "Change to Team licence" })).toBeVisible();
   await expectAccessible(page);
-  await service.stop();
-  await stripe.stop();
+  await stop();
 });

@@ -3,7 +3,7 @@ import { accountAt } from "@/lib/accounts/account-columns";
 import { type AccountState, isInState, isOnPlan } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
 import { writeReference } from "@/lib/accounts/reference";
-import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/credit-writes";
+import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/kept-answers";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";

@@ -1,6 +1,7 @@
-import type { ExpressionBuilder } from "kysely";
-import { limitColumns, mailLowCredits } from "@/lib/accounts/credit-watch";
+import { mailLowCredits } from "@/lib/accounts/credit-watch";
 import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
+import { readStates, storeDraft } from "@/lib/backend/draft-rows";
+import { type KeptWrite, keepAnswers, keyOf, type RequestIdentity } from "@/lib/backend/kept-answers";
 import {
   type AccountState,
   type CreditWrite,
@@ -11,19 +12,13 @@ import {
 } from "@/lib/backend/ledger-draft";
 import { Refusal } from "@/lib/backend/refusals";
 import { frequentStatement } from "@/lib/db/frequent-statement";
-import { parseLists, selectLists } from "@/lib/db/read-in-one-query";
-import { listOf, rowsOf } from "@/lib/db/row-list";
+import { parseLists } from "@/lib/db/read-in-one-query";
+import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /** A request that writes, with the key that makes its repetition harmless. */
-export type WriteRequest = {
-  backend: string;
-  /** Of its `Idempotency-Key`, which may contain anything. */
-  keyHash: string;
-  /** Of what it asks for. */
-  digest: string;
+export type WriteRequest = RequestIdentity & {
   writes: readonly CreditWrite[];
   /**
    * Reads what else decides whether it may be written: in its transaction, at an instant at which the accounts are locked.
@@ -37,13 +32,8 @@ export type WriteRequest = {
   answer: (outcomes: readonly (Outcome | Refusal)[]) => string;
 };
 
-/** What tells a request from others. */
-export type RequestIdentity = Pick<WriteRequest, "backend" | "keyHash" | "digest">;
-
 /** The answer to a request, or why it was refused: then nothing of it was written, and its key can be used again. */
 export type WriteResult = { answer: string } | { refusal: Error };
-
-type KeptWrite = Tables["backend_writes"];
 
 /**
  * Executes requests one after the other, in the caller's transaction: each is answered by its own result. The locks of the
@@ -87,21 +77,6 @@ export async function executeWrites(
   return results;
 }
 
-/** The first answer to a request that was executed before. Throws a {@link Refusal} if its key was another's. */
-export async function findAnswer(
-  db: Db,
-  { backend, keyHash, digest }: RequestIdentity,
-): Promise<string | undefined> {
-  const known = await db
-    .selectFrom("backend_writes")
-    .select(["body_digest", "answer"])
-    .where("backend_id", "=", backend)
-    .where("key_hash", "=", keyHash)
-    .executeTakeFirst();
-  if (known && known.body_digest !== digest) throw new Refusal("key_reused");
-  return known?.answer;
-}
-
 async function readDenial(
   transaction: Db,
   { decide }: WriteRequest,
@@ -123,8 +98,6 @@ function outcomeOf(draft: LedgerDraft, { backend }: WriteRequest, write: CreditW
     throw failure;
   }
 }
-
-const keyOf = (backend: string, keyHash: string) => `${backend} ${keyHash}`;
 
 function toKept(request: WriteRequest, draft: LedgerDraft, answer: string, nowMs: number): KeptWrite {
   const accounts = new Set(request.writes.map((write) => accountOf(write, draft)));
@@ -186,183 +159,3 @@ async function lockDraft(transaction: Db, requests: readonly WriteRequest[], now
 const lockBackends = frequentStatement((db, ids: readonly string[]) =>
   db.selectFrom("backends").select("id").where("id", "in", listOf(db, ids)).orderBy("id").forShare(),
 );
-
-const keyTypes = { backend: "text", keyHash: "text" } as const;
-const accountTypes = {
-  id: "text",
-  credit_thousandths: "bigint",
-  held_thousandths: "bigint",
-  last_at_ms: "bigint",
-  last_place: "bigint",
-  monthly_thousandths: "bigint",
-  month_ms: "bigint",
-  spent_thousandths: "bigint",
-  mail_below_thousandths: "bigint",
-  low_since_ms: "bigint",
-  top_up_below_thousandths: "bigint",
-  top_up_due_ms: "bigint",
-} as const satisfies Record<keyof AccountState, "text" | "bigint">;
-const entryTypes = {
-  id: "text",
-  account_id: "text",
-  thousandths: "bigint",
-  reason: "text",
-  created_at_ms: "bigint",
-  place: "bigint",
-  backend_id: "text",
-  reference: "text",
-  hold_id: "text",
-  reverses: "text",
-  reversed_thousandths: "bigint",
-  number: "bigint",
-} as const satisfies Record<keyof EntryRow, "text" | "bigint">;
-const holdTypes = {
-  id: "text",
-  account_id: "text",
-  backend_id: "text",
-  thousandths: "bigint",
-  reason: "text",
-  reference: "text",
-  created_at_ms: "bigint",
-  expires_at_ms: "bigint",
-  closed_as: "text",
-  closed_at_ms: "bigint",
-  entry_id: "text",
-} as const satisfies Record<keyof HoldRow, "text" | "bigint">;
-const keptTypes = {
-  backend_id: "text",
-  key_hash: "text",
-  account_id: "text",
-  body_digest: "text",
-  answer: "text",
-  written_at_ms: "bigint",
-} as const satisfies Record<keyof KeptWrite, "text" | "bigint">;
-
-const namesOf = <Types extends object>(types: Types) => Object.keys(types) as (keyof Types & string)[];
-const entryColumns = namesOf(entryTypes);
-const holdColumns = namesOf(holdTypes);
-const keptColumns = namesOf(keptTypes);
-
-const readStates = frequentStatement(
-  (
-    db,
-    accountIds: readonly string[],
-    holdIds: readonly string[],
-    entryIds: readonly string[],
-    keys: readonly Record<keyof typeof keyTypes, string>[],
-  ) => {
-    const last = ({ selectFrom }: ExpressionBuilder<Tables, "accounts">, column: "created_at_ms" | "place") =>
-      selectFrom("credit_entries")
-        .select(column)
-        .whereRef("account_id", "=", "accounts.id")
-        .orderBy("created_at_ms", "desc")
-        .orderBy("place", "desc")
-        .limit(1);
-    return selectLists(db, {
-      accounts: db
-        .selectFrom("accounts")
-        .leftJoin("credit_limits", "credit_limits.account_id", "accounts.id")
-        .select(["id", "credit_thousandths", "held_thousandths", ...limitColumns])
-        .select((eb) => [last(eb, "created_at_ms").as("last_at_ms"), last(eb, "place").as("last_place")])
-        .where("id", "in", listOf(db, accountIds)),
-      holds: db.selectFrom("holds").select(holdColumns).where("id", "in", listOf(db, holdIds)),
-      entries: db.selectFrom("credit_entries").select(entryColumns).where("id", "in", listOf(db, entryIds)),
-      kept: db
-        .selectFrom(rowsOf(db, keys, keyTypes))
-        .innerJoin("backend_writes as kept", (join) =>
-          join.onRef("kept.backend_id", "=", "rows.backend").onRef("kept.key_hash", "=", "rows.keyHash"),
-        )
-        .select(["kept.backend_id", "kept.key_hash", "kept.body_digest", "kept.answer"])
-        .select(["kept.account_id", "kept.written_at_ms"]),
-    });
-  },
-);
-
-/** Stores what has changed, in one statement a table. */
-async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
-  const changed = [...draft.changed];
-  const accounts = changed.filter((row): row is AccountState => draft.accounts.has(row.id));
-  const holds = changed.filter((row): row is HoldRow => draft.holds.has(row.id));
-  const entries = changed.filter((row): row is EntryRow => draft.entries.has(row.id));
-  const limited = accounts.filter(({ month_ms }) => month_ms !== null);
-  if (limited.length > 0) await updateLimits(transaction, limited);
-  if (accounts.length > 0) await updateAccounts(transaction, accounts);
-  if (entries.length > 0) await updateEntries(transaction, entries);
-  if (holds.length > 0) await updateHolds(transaction, holds);
-  if (draft.newEntries.length > 0) await insertEntries(transaction, draft.newEntries);
-  if (draft.newHolds.length > 0) await insertHolds(transaction, draft.newHolds);
-}
-
-const updateLimits = frequentStatement((db, rows: readonly AccountState[]) =>
-  db
-    .updateTable("credit_limits")
-    .from(rowsOf(db, rows, accountTypes))
-    .set(({ ref }) => ({
-      month_ms: ref("rows.month_ms").$notNull(),
-      spent_thousandths: ref("rows.spent_thousandths").$notNull(),
-      low_since_ms: ref("rows.low_since_ms"),
-      top_up_due_ms: ref("rows.top_up_due_ms"),
-    }))
-    .whereRef("credit_limits.account_id", "=", "rows.id"),
-);
-const updateAccounts = frequentStatement((db, rows: readonly AccountState[]) =>
-  db
-    .updateTable("accounts")
-    .from(rowsOf(db, rows, accountTypes))
-    .set(({ ref }) => ({
-      credit_thousandths: ref("rows.credit_thousandths"),
-      held_thousandths: ref("rows.held_thousandths"),
-    }))
-    .whereRef("accounts.id", "=", "rows.id"),
-);
-const updateEntries = frequentStatement((db, rows: readonly EntryRow[]) =>
-  db
-    .updateTable("credit_entries")
-    .from(rowsOf(db, rows, entryTypes))
-    .set(({ ref }) => ({ reversed_thousandths: ref("rows.reversed_thousandths") }))
-    .whereRef("credit_entries.id", "=", "rows.id"),
-);
-const updateHolds = frequentStatement((db, rows: readonly HoldRow[]) =>
-  db
-    .updateTable("holds")
-    .from(rowsOf(db, rows, holdTypes))
-    .set(({ ref }) => ({
-      closed_as: ref("rows.closed_as"),
-      closed_at_ms: ref("rows.closed_at_ms"),
-      entry_id: ref("rows.entry_id"),
-    }))
-    .whereRef("holds.id", "=", "rows.id"),
-);
-const insertEntries = frequentStatement((db, rows: readonly EntryRow[]) =>
-  db
-    .insertInto("credit_entries")
-    .columns(entryColumns)
-    .expression(db.selectFrom(rowsOf(db, rows, entryTypes)).select(entryColumns)),
-);
-const insertHolds = frequentStatement((db, rows: readonly HoldRow[]) =>
-  db
-    .insertInto("holds")
-    .columns(holdColumns)
-    .expression(db.selectFrom(rowsOf(db, rows, holdTypes)).select(holdColumns)),
-);
-const insertAnswers = frequentStatement((db, rows: readonly KeptWrite[]) =>
-  db
-    .insertInto("backend_writes")
-    .columns(keptColumns)
-    .expression(
-      db
-        .selectFrom(rowsOf(db, rows, keptTypes))
-        .select(keptColumns)
-        .orderBy("key_hash")
-        .where((eb) => eb.lit(true)),
-    )
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
-/** Stores the answers. Throws what makes the transaction run again if one of the keys is taken: it has an answer then. */
-export async function keepAnswers(transaction: Db, written: readonly KeptWrite[]): Promise<void> {
-  if (written.length === 0) return;
-  const { numAffectedRows } = await insertAnswers(transaction, written);
-  if (Number(numAffectedRows) === written.length) return;
-  throw Object.assign(new Error("an Idempotency-Key was used at the same time"), { code: "40001" });
-}

@@ -47,15 +47,17 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
     }));
 }
 
-/** A text in pieces, with those that a search found marked. */
-export function markFound(text: string, found: readonly string[]): { text: string; isFound: boolean }[] {
+/** A text in pieces, with those that a search found marked. Each has its place in the text. */
+export function markFound(text: string, found: readonly string[]) {
+  let end = 0;
   return text
     .split(/((?:log|sign)[a-z]*[ -](?:in|out)\b|[\p{L}\p{N}_]+)/iu)
     .filter((piece) => piece !== "")
-    .map((piece) => ({
-      text: piece,
-      isFound: wordsOf(piece).some((word) => found.includes(stemOf(word))),
-    }));
+    .map((piece) => {
+      const at = end;
+      end += piece.length;
+      return { at, text: piece, isFound: wordsOf(piece).some((word) => found.includes(stemOf(word))) };
+    });
 }
 
 /** The words of a query that are searched: what a query costs is bounded by their number. */

@@ -117,7 +117,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     }
   });
 
-  it("leads on to it whoever leaves another's account, which can then approve no more", async () => {
+  it("leads on to it an owner who leaves another's account, which can then approve no more", async () => {
     const app = await makeApp(service);
     const shared = await Browser.signIn(service, email);
     const { address } = await app.ask();

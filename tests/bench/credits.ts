@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepAnswers } from "@/lib/backend/credit-writes";
+import { keepAnswers } from "@/lib/backend/kept-answers";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import { Store } from "@/lib/db/store";
 import { operations } from "@/lib/http/register/operations";

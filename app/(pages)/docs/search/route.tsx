@@ -88,9 +88,8 @@ function HitsOfDocument({ path, hits }: { path: string; hits: SearchHit[] }) {
 }
 
 function Marked({ text, found }: { text: string; found: string[] }) {
-  return markFound(text, found).map((piece, at) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no other name, and never change.
-    piece.isFound ? <mark key={at}>{piece.text}</mark> : piece.text,
+  return markFound(text, found).map(({ at, text, isFound }) =>
+    isFound ? <mark key={at}>{text}</mark> : text,
   );
 }
 
