@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { explain, readFacts } from "@/lib/accounts/explanation";
 import { type AdminCommand, openStore } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
@@ -33,7 +34,11 @@ function explainId(id: string) {
     `journalctl -u office -o cat --grep ${id} | npm run -s admin -- stack`,
     `grep -F -e ${id} service.log | npm run -s admin -- stack`,
   ];
-  const text = `The log of the instance where this failed, and nothing else, has ${id}: what it was, and why it failed.
+  const isOurs = z.uuid().safeParse(id).success;
+  const whose = isOurs
+    ? ""
+    : `${id} is no id of ours: a client sent it, or it is an email without its @.\n\n`;
+  const text = `${whose}The log of the instance where this failed, and nothing else, has ${id}: what it was, and why it failed.
 
   ${log.join("\n  ")}`;
   return { json: { id, log }, text };

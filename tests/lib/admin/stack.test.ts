@@ -27,7 +27,11 @@ it("explain leads from the id of a failed request to its lines in the log", asyn
 
   // Where no store is too: that it is away may be why the request failed.
   const { code, stdout } = await operate(["explain", id], { ...service.environment, DATA_DIR: cwd });
-  expect([code, stdout]).toEqual([0, expect.stringContaining(`has ${id}:`)]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^The log of .* has ${id}:`))]);
+  const { stdout: anothers } = await service.admin("explain", "ceo.example.com");
+  expect(anothers).toMatch(
+    /^ceo\.example\.com is no id of ours: a client sent it, or it is an email without its @\.\n/,
+  );
   const mistyped = await service.admin("explain", "ceo example");
   expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining("or the id of a failure")]);
 });
