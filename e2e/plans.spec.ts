@@ -14,15 +14,7 @@ test("plans with prices are accessible in both themes and on phones, for visitor
     ...["--feature", "voice=Voice notes", "--limit", "projects=20", "--credits", "500"],
   );
   const long = "Donaudampfschifffahrtsgesellschaft".repeat(4);
-  await service.adminJson(
-    "plan",
-    "set",
-    "office-licence-25",
-    "--description",
-    long,
-    "--feature",
-    `long=${long}`,
-  );
+  await service.adminJson("plan", "set", "team-licence", "--description", long, "--feature", `long=${long}`);
   await page.goto(service.url);
   await expect(page.getByText("that is €82.50 a month")).toBeVisible();
   await expectAccessible(page);
