@@ -14,8 +14,8 @@ const batchSize = 500; // so that other writers do not wait long for the lock
 
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
- * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions,
- * those of apps 30 days later, emails on the waitlist that were not confirmed, and mail files of erased people on this
+ * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, of
+ * operators too and those of apps 30 days later, emails on the waitlist that were not confirmed, and mail files of erased people on this
  * instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
  * of each table.
  */
@@ -32,6 +32,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     { table: "audit_entries", key, column: "at_ms", untilMs: beforeMs },
     { ...sessions, untilMs: nowMs, only: isOfNoApp },
     { ...sessions, untilMs: nowMs - sessionDays.ended * dayMs },
+    { table: "operator_sessions", key: ["id_hash"], column: "expires_at_ms", untilMs: nowMs },
     { table: "sign_in_mail_attempts", key, column: "at_ms", untilMs: beforeMs },
     {
       table: "app_answers",

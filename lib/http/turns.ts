@@ -169,7 +169,7 @@ export class Turns {
           }),
         refuse: (reason) =>
           leave(() => {
-            for (const share of path) share.forgetUnused();
+            for (const share of path.toReversed()) share.forgetUnused();
             refuse(reason);
           }),
       };

@@ -22,9 +22,7 @@ export async function startSession(
   const earlier = readCookie(headers, "operator-session") ?? "";
   await transaction
     .deleteFrom("operator_sessions")
-    .where(({ or, eb }) =>
-      or([eb("expires_at_ms", "<=", nowMs), eb("id_hash", "=", hashSecret("operator-session", earlier))]),
-    )
+    .where("id_hash", "=", hashSecret("operator-session", earlier))
     .execute();
   await transaction
     .insertInto("operator_sessions")

@@ -25,12 +25,11 @@ end
 local function at(index) return tonumber(redis.call("LINDEX", key, index) or nil) end
 
 -- The clock stepped back, or a replica with a slower one took over: later requests count as made now.
-local later = 0
-while (at(-1) or now) > now do
-  redis.call("RPOP", key)
-  later = later + 1
+local last = -1
+while (at(last) or now) > now do
+  redis.call("LSET", key, last, now)
+  last = last - 1
 end
-for _ = 1, later do redis.call("RPUSH", key, now) end
 
 while (at(0) or now) <= now - window do redis.call("LPOP", key) end
 local count = redis.call("LLEN", key)

@@ -60,15 +60,16 @@ const ceilings = () =>
   processSingleton("ceilings of sign-in codes", () => ({ reachedAtMs: Number.NEGATIVE_INFINITY }));
 
 /**
- * Deletes expired codes and mails and, beyond a ceiling of each table, the oldest ones, whether their emails have accounts
- * or not.
+ * Deletes expired codes, mails and challenges of passkeys and, beyond a ceiling of each table, the oldest ones, whether their
+ * emails have accounts or not.
  */
 export async function sweepCodes(db: Db, nowMs: number, max = maxRows): Promise<void> {
   const codes = { table: "sign_in_codes", key: ["browser_hash"], column: "created_at_ms" } as const;
   const emails = { table: "sign_in_emails", key: ["email"], column: "long_code_until_ms" } as const;
   const mails = { table: "sign_in_mails", key: ["id"], column: "expires_at_ms" } as const;
+  const challenges = { table: "passkey_challenges", key: ["challenge"], column: "expires_at_ms" } as const;
   if (await sweep(db, { ...codes, untilMs: nowMs - codesKeptMs, max })) ceilings().reachedAtMs = nowMs;
-  for (const old of [emails, mails]) await sweep(db, { ...old, untilMs: nowMs, max });
+  for (const old of [emails, mails, challenges]) await sweep(db, { ...old, untilMs: nowMs, max });
 }
 
 /** Chooses the allowance that the next code counts towards; "long" when no short code is left, or it cannot be told. */

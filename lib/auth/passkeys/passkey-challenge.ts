@@ -53,7 +53,6 @@ const labelOf = (browser: string, purpose: string) => JSON.stringify([browser, p
 
 /** Uses a challenge up in the caller's transaction. Returns whether it was unused. */
 export async function consumeChallenge(transaction: Db, challenge: string, nowMs: number): Promise<boolean> {
-  await transaction.deleteFrom("passkey_challenges").where("expires_at_ms", "<=", nowMs).execute();
   return hasRow(
     transaction
       .insertInto("passkey_challenges")
