@@ -25,6 +25,10 @@ describe("readCookie", () => {
     ["other=b;\t __session=a \t; more=c", "a"],
     ["__session=a=b", "a=b"],
     ["__session=a; __session=", "a"],
+    // Java's HttpCookie: spring-projects/spring-boot#8430, pillarjs/cookies#64.
+    ['$Version="1"; __session="a";$Path="/"', "a"],
+    ['__session=""', undefined],
+    ['__session="a', '"a'],
     ["__session=a; __session=b", undefined],
     ["__session=", undefined],
     ["__sessions=a", undefined],
