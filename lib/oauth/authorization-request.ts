@@ -43,7 +43,8 @@ const forwarded = ["accept", "authorization", "content-type", "dpop"];
 /**
  * The headers for the library, from a client that may say less or more than it needs. A body is a form if one of its types
  * says so, or none or only that it is text. A client may name itself by Basic alone (RFC 6749 §2.3.1): that goes into the
- * form, and the secret is ignored as in the form, because no client has one.
+ * form, and the secret is ignored as in the form, because no client has one. Another scheme names no client: some programs
+ * send the token that they renew with every request.
  */
 export function readClientHeaders(headers: SentHeaders, form: URLSearchParams): Record<string, string> {
   const sent = Object.fromEntries([...headers].filter(([name]) => forwarded.includes(name)));
@@ -54,7 +55,7 @@ export function readClientHeaders(headers: SentHeaders, form: URLSearchParams): 
   const isForm = /^$|^text\/plain\b|(?:^|,)\s*application\/x-www-form-urlencoded\b/i.test(type);
   return {
     ...others,
-    ...(authorization && !isNamed && { authorization }),
+    ...(/^basic\b/i.test(authorization) && !isNamed && { authorization }),
     "content-type": isForm ? "application/x-www-form-urlencoded" : type,
   };
 }

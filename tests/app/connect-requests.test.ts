@@ -237,6 +237,15 @@ describe.each(engines)("an app, on $name", async (engine) => {
       },
     );
 
+    it("may send the token that it renews, too, as MCP Inspector does (modelcontextprotocol/inspector#1160)", async () => {
+      const fields = { client_id: "native", grant_type: deviceGrant, device_code: await asked() };
+      for (const authorization of ["Bearer expired", "Bearer expired, Basic bmF0aXZlOng=", "DPoP expired"])
+        expect(
+          await errorOf(service.submit("/oauth/token", fields, { headers: { authorization } })),
+          authorization,
+        ).toEqual(understood);
+    });
+
     it("is refused if Basic names another client, none, or cannot be read", async () => {
       const fields = { client_id: "native", grant_type: deviceGrant, device_code: await asked() };
       for (const credentials of ["other:x", ":x", "native", "%zz:x"]) {
