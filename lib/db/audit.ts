@@ -63,6 +63,7 @@ const progress: Columns = {
     "invoice_status",
     "amount_due",
     "open_invoices",
+    "next_attempt_ms",
     "currency",
   ],
   credit_limits: ["top_up_due_ms"],

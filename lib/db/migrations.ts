@@ -58,4 +58,5 @@ export const migrations: Record<string, SchemaChange> = {
     "alter table operator_sessions drop column former_until_ms",
   ],
   "306-time-zones": ["alter table accounts add column time_zone text"],
+  "320-next-attempts": ["alter table billing_subscriptions add column next_attempt_ms bigint"],
 };

@@ -560,6 +560,8 @@ export type Tables = {
     invoice_status: string | null;
     amount_due: number | null;
     open_invoices: number | null;
+    /** When Stripe next charges one of them; null if it does not, or has not been asked. */
+    next_attempt_ms: number | null;
     currency: string | null;
   };
   /** When a delivery to each of our providers' webhooks was accepted and refused last, and why, to the minute. */

@@ -21,9 +21,12 @@ export type Block = string | { steps: string[] } | { points: string[] } | { code
 
 type Link = { label: string; url: string };
 
-/** The button of a mail about the account: one of its owner's pages. It carries no secret, so they have to be signed in. */
-export function linkTo({ path, name }: (typeof ownerPages)[keyof typeof ownerPages]): Link {
-  return { label: `Open your ${name.toLowerCase()} page`, url: settings().appUrl + path };
+/**
+ * The button of a mail about the account, which says what its reader does there: one of its owner's pages. It carries no secret,
+ * so they have to be signed in.
+ */
+export function linkTo({ path }: (typeof ownerPages)[keyof typeof ownerPages], label: string): Link {
+  return { label, url: settings().appUrl + path };
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */

@@ -39,13 +39,18 @@ export function renderOnboarding(
   );
 }
 
-/** What a mail about work in apps says first to someone without one. */
-const connectFirst = (isConnected: boolean): MailContent["body"] =>
+/** A mail about work in apps: someone without one is told that first, and its one button leads there. */
+const aboutWork = (
+  isConnected: boolean,
+  button: MailContent["body"][number],
+  body: MailContent["body"],
+): MailContent["body"] =>
   isConnected
-    ? []
+    ? [...body, button]
     : [
         "No app is connected to your account yet, and assistants work in your apps. Connecting one takes a minute:",
-        { label: "Connect an app", url: `${settings().appUrl}${pages.access.path}` },
+        { label: "Connect an app", url: `${settings().appUrl}${pages.connectApp.path}` },
+        ...body,
       ];
 
 type WriteContent = (appUrl: string, isConnected: boolean) => Omit<MailContent, "footer">;
@@ -73,44 +78,47 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
   "first-assistant": (appUrl, isConnected) => ({
     subject: "Hire one assistant for one job",
     preview: "Which job to delegate first, and how to brief for it.",
-    body: [
-      ...connectFirst(isConnected),
-      "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of replies.",
-      "Then brief it as you would brief a new colleague:",
-      {
-        points: [
-          "Show what a finished job looks like, with one good example from last week.",
-          "Say what it may read, and what it must leave alone.",
-          "Say when it must stop and ask you. At first, make that more often than seems necessary.",
-        ],
-      },
-      "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your billing page shows how many your plan has.",
+    body: aboutWork(
+      isConnected,
       { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}` },
-    ],
+      [
+        "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of replies.",
+        "Then brief it as you would brief a new colleague:",
+        {
+          points: [
+            "Show what a finished job looks like, with one good example from last week.",
+            "Say what it may read, and what it must leave alone.",
+            "Say when it must stop and ask you. At first, make that more often than seems necessary.",
+          ],
+        },
+        "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your billing page shows how many your plan has.",
+      ],
+    ),
   }),
   approvals: (appUrl, isConnected) => ({
     subject: "Nothing leaves without your approval",
     preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
-    body: [
-      ...connectFirst(isConnected),
-      "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
-      "How to approve quickly without being careless:",
-      {
-        points: [
-          "Do it at fixed times, twice a day, instead of at every notification.",
-          "Check the thing itself instead of a summary: the email as it will be sent, the page as it will appear.",
-          "When you say no, say why in one sentence, and add that sentence to the brief.",
-          "Keep session tokens out of chats, issues and logs. Anyone who has one can read your account.",
-        ],
-      },
+    body: aboutWork(
+      isConnected,
       { label: "How sessions and tokens work", url: `${appUrl}${pages.authentication.path}` },
-    ],
+      [
+        "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
+        "How to approve quickly without being careless:",
+        {
+          points: [
+            "Do it at fixed times, twice a day, instead of at every notification.",
+            "Check the thing itself instead of a summary: the email as it will be sent, the page as it will appear.",
+            "When you say no, say why in one sentence, and add that sentence to the brief.",
+            "Keep session tokens out of chats, issues and logs. Anyone who has one can read your account.",
+          ],
+        },
+      ],
+    ),
   }),
   credits: (appUrl, isConnected) => ({
     subject: "Your credits, and what they tell you",
     preview: "Where to see them, what uses them up, and how to notice early.",
-    body: [
-      ...connectFirst(isConnected),
+    body: aboutWork(isConnected, { label: "See your balance", url: `${appUrl}${pages.billing.path}` }, [
       "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
       "Two minutes a week are enough to keep track:",
       {
@@ -121,14 +129,12 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
         ],
       },
       "Your apps can read the balance too, and warn you.",
-      { label: "See your balance", url: `${appUrl}${pages.billing.path}` },
-    ],
+    ]),
   }),
   "next-steps": (appUrl, isConnected) => ({
     subject: "Your first two weeks: what’s next?",
     preview: "A review in three questions, and where to go from here.",
-    body: [
-      ...connectFirst(isConnected),
+    body: aboutWork(isConnected, { label: "Open your home page", url: `${appUrl}${pages.home.path}` }, [
       "This is a good moment to review your company. Three questions are enough:",
       {
         steps: [
@@ -137,10 +143,7 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
           "What do you still do by hand every Monday? Delegate that next.",
         ],
       },
-      "If you write software: your programs can check whether the company may run and how many credits it has, and so can any assistant that supports MCP.",
-      { label: "The API, with examples", url: `${appUrl}${pages.apiReference.path}` },
-      { label: "Connect an assistant by MCP", url: `${appUrl}${pages.mcp.path}` },
       "This is the last email of the series. The company is yours.",
-    ],
+    ]),
   }),
 };

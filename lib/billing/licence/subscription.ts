@@ -159,14 +159,16 @@ function findSubscription(db: Db, id: string): Promise<Row | undefined> {
   return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** The latest invoice, and what is due of all that are open. */
+/** The latest invoice, what is due of all that are open, and when one of these is charged next. */
 function invoiceColumns({ latest_invoice: invoice }: Stripe.Subscription, open: Stripe.Invoice[]) {
   const whole = invoice && typeof invoice === "object" ? invoice : undefined;
+  const attempts = open.flatMap(({ next_payment_attempt }) => next_payment_attempt ?? []);
   return {
     invoice_id: whole?.id ?? null,
     invoice_status: whole?.status ?? null,
     amount_due: open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0),
     open_invoices: open.length,
+    next_attempt_ms: attempts.length > 0 ? Math.min(...attempts) * 1000 : null,
     currency: whole?.currency ?? null,
   };
 }

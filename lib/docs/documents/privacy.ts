@@ -70,7 +70,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_customers:
     "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
   billing_subscriptions:
-    "Your licences at Stripe: state, periods with the day on which they begin, and what is due of open invoices, no payment details | Until your data is erased",
+    "Your licences at Stripe: state, periods with the day on which they begin, and what is due of open invoices and when it is charged again, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
   billing_payments:
     "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",

@@ -110,14 +110,14 @@ function endingText({ apps }: { apps: EndingApp[] }, zone?: Zone): MailContent {
   const isOne = apps.length === 1;
   return {
     subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
-    preview: `Keep ${isOne ? "it" : "them"} with one button on your access page, or do nothing.`,
+    preview: `Keep ${isOne ? "it" : "them"} with one button, or do nothing.`,
     body: [
       ...apps.map(
         ({ name, origin, endsAtMs }) =>
           `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
       ),
-      `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
-      linkTo(ownerPages.access),
+      `You can keep your apps for another ${sessionDays.app} days. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
+      linkTo(ownerPages.access, "Keep your apps"),
     ],
     footer: [
       `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
@@ -144,8 +144,8 @@ function newAppText(app: App, zone?: Zone): MailContent {
       describeApp(app),
       "It can read whether your company may run, and your credits. It can’t approve anything for you.",
       "If you approved it, you have nothing to do.",
-      "If you didn’t, end its access on your access page now: someone else may be signed in as you.",
-      linkTo(ownerPages.access),
+      "If you didn’t, end its access now: someone else may be signed in as you.",
+      linkTo(ownerPages.access, "See your apps"),
     ],
   };
 }
@@ -160,7 +160,7 @@ function replayedText(app: App, zone?: Zone): MailContent {
       `An app was disconnected on ${formatInstant(atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
       describeApp(app),
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
-      linkTo(ownerPages.access),
+      linkTo(ownerPages.access, "See your apps"),
     ],
   };
 }
@@ -176,7 +176,7 @@ function inTurnText(app: App, zone?: Zone): MailContent {
       describeApp(app),
       "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
       "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
-      linkTo(ownerPages.access),
+      linkTo(ownerPages.access, "See your apps"),
     ],
   };
 }

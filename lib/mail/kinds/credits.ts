@@ -65,7 +65,7 @@ function lowText(mail: Omit<Low, "accountId">, zone?: Zone): MailContent {
     body: [
       `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
       "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
-      linkTo(ownerPages.billing),
+      linkTo(ownerPages.billing, "See your credits"),
     ],
     footer: [
       "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
@@ -92,9 +92,9 @@ function stoppedText({ why, purchase }: Omit<Stopped, "accountId">): MailContent
     preview: whyStopped[why],
     body: [
       `${whyStopped[why]} So nothing is bought automatically any more, and no further payment is tried.`,
-      "Work that costs more credits than you have is refused. On your billing page you can buy credits yourself, change your card under “Manage billing”, and turn automatic purchases on again.",
+      "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
       ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
-      linkTo(ownerPages.billing),
+      linkTo(ownerPages.billing, "See your credits"),
     ],
   };
 }

@@ -32,6 +32,7 @@ export const licenceMails = {
     examples: (atMs) => ({
       "payment-failed": failedText({
         ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49.00", planTitle: "Office" },
+        triedAtMs: atMs + 3 * dayMs,
       }),
     }),
   }),
@@ -80,15 +81,16 @@ async function takeEnding(transaction: Db, nowMs: number): Promise<DueMail<z.inf
 async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
   const licence = await ownedSubscriptions(db)
     .select(["email", "licence_until_ms", "status_reason"])
-    .select(["amount_due", "subscription.currency", "open_invoices", "paid_plan"])
+    .select(["amount_due", "subscription.currency", "open_invoices", "next_attempt_ms", "paid_plan"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
     .where("licence_until_ms", ">", nowMs)
     .executeTakeFirst();
   if (!licence) return undefined;
-  const { email: to, licence_until_ms: stopsAtMs, status_reason, paid_plan } = licence;
+  const { email: to, licence_until_ms: stopsAtMs, status_reason, next_attempt_ms, paid_plan } = licence;
   const planTitle = (await readPlans(db)).get(paid_plan ?? "licensed")?.title;
-  return { ...mail, to, stopsAtMs, status_reason, due: describeDue(licence), planTitle };
+  const triedAtMs = (next_attempt_ms ?? 0) > nowMs ? next_attempt_ms : null;
+  return { ...mail, to, stopsAtMs, triedAtMs, status_reason, due: describeDue(licence), planTitle };
 }
 
 /** `undefined` if it goes on, or the account has another one. */
@@ -160,9 +162,10 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
   trial: "Your company goes on with the rest of your trial.",
 };
 
-/** `due`: what is to be paid, as “€49.00”, and `planTitle`, the plan's title, as far as they are known. */
+/** `triedAtMs`: when the card is charged again, if Stripe does; `due`: what is to be paid, as “€49.00”; both if known. */
 type FailedPayment = {
   stopsAtMs: number;
+  triedAtMs: number | null;
   status_reason: string | null;
   due: string | undefined;
   planTitle: string | undefined;
@@ -172,6 +175,7 @@ type FailedPayment = {
 function failedText(mail: FailedPayment, zone?: Zone): MailContent {
   const stop = formatInstant(mail.stopsAtMs, zone);
   const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
+  const again = mail.triedAtMs && formatInstant(mail.triedAtMs, zone);
   const ofSum = mail.due ? ` of ${mail.due}` : "";
   const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
   return {
@@ -179,9 +183,10 @@ function failedText(mail: FailedPayment, zone?: Zone): MailContent {
     preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your company stops on ${stop}.`,
     body: [
       what(ofSum, plan),
+      ...(again ? [`We try again on ${again}.`] : []),
       `${ifNot}, your company stops on ${stop}. Until then your assistants go on working.`,
-      { label: press, url: linkTo(ownerPages.billing).url },
-      "On the page that opens, “Manage billing” leads to the invoice and the card. If you have paid already, you have nothing to do.",
+      linkTo(ownerPages.billing, press),
+      "If you have paid already, you have nothing to do.",
     ],
   };
 }
@@ -189,7 +194,7 @@ function failedText(mail: FailedPayment, zone?: Zone): MailContent {
 const failedRenewal = {
   subject: "Your payment failed",
   what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
-  ifNot: "If the card keeps failing",
+  ifNot: "If it stays unpaid",
   press: "Update payment",
 };
 
@@ -206,7 +211,6 @@ const failures: Record<string, typeof failedRenewal> = {
     ...failedRenewal,
     subject: "Your invoice is overdue",
     what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
-    ifNot: "If it stays unpaid",
   },
   trial: {
     subject: "The free trial of your licence has ended",
@@ -229,8 +233,8 @@ function endingText({ endsAtMs, after }: EndingLicence, zone?: Zone): MailConten
     body: [
       `Your licence is cancelled, and ends on ${end}.`,
       `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-      "To keep the licence, open “Manage billing” on your billing page, and take the cancellation back there.",
-      linkTo(ownerPages.billing),
+      "To keep the licence, take the cancellation back before then.",
+      linkTo(ownerPages.billing, "Keep the licence"),
     ],
   };
 }
@@ -245,22 +249,33 @@ function endedText({ end, after }: EndedLicence, zone?: Zone): MailContent {
     body: [
       `Your licence ended on ${formatInstant(end.atMs, zone)}.`,
       `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
-      whatNext[end.how],
-      linkTo(ownerPages.billing),
+      whatNext[end.how].words,
+      linkTo(ownerPages.billing, whatNext[end.how].press),
     ],
   };
 }
 
-const again = "You can choose a licence again on your billing page at any time.";
+const again = {
+  words: "You can choose a licence again at any time.",
+  press: "Choose a licence",
+};
 
-/** What to do after a licence, by how it ended. */
-const whatNext: Record<LicenceEnd, string> = {
+/** What to do after a licence, by how it ended, and what the button says. */
+const whatNext: Record<LicenceEnd, typeof again> = {
   ended: again,
   unfinished: again,
-  "trial over": "You were not charged. You can choose a licence on your billing page at any time.",
-  unpaid:
-    "Your payment failed. Your licence goes on as soon as the last invoice is paid: open “Manage billing” on your billing page.",
-  returned:
-    "Your payment was returned to you, but Stripe still runs the licence and will charge it again when it renews. On your billing page you can end it, or buy it again.",
-  paused: "The licence is paused. Your billing page says how to go on with it, or to choose another.",
+  "trial over": { ...again, words: "You were not charged. You can choose a licence at any time." },
+  unpaid: {
+    words: "Your payment failed. Your licence goes on as soon as the last invoice is paid.",
+    press: "Update payment",
+  },
+  returned: {
+    words:
+      "Your payment was returned to you, but Stripe still runs the licence and will charge it again when it renews. You can end it, or buy it again.",
+    press: "See your licence",
+  },
+  paused: {
+    words: "The licence is paused. You can go on with it, or choose another.",
+    press: "See your licence",
+  },
 };

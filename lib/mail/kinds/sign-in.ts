@@ -83,8 +83,8 @@ function newBrowserText({ name, atMs }: Browser, zone?: Zone): MailContent {
       "A browser that you had not used before signed in to your account:",
       { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
       "If that was you, you have nothing to do.",
-      "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-      linkTo(ownerPages.access),
+      "If it wasn’t, sign out all other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+      linkTo(ownerPages.access, "See your browsers"),
     ],
   };
 }
@@ -99,7 +99,7 @@ function inTurnText({ name, atMs }: Browser, zone?: Zone): MailContent {
       { points: [`Browser: ${name}`] },
       "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
       "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
-      linkTo(ownerPages.access),
+      linkTo(ownerPages.access, "See your browsers"),
     ],
   };
 }

@@ -90,8 +90,8 @@ function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): Mai
     body: [
       `Your trial ends on ${end}.`,
       `${endEffects.soon} ${endEffects.nothingLost}`,
-      `To keep your company running, choose a plan before then. ${howToChoose()}`,
-      linkTo(whereToChoose()),
+      "To keep your company running, choose a plan before then.",
+      ...howToChoose(),
     ],
   };
 }
@@ -104,18 +104,17 @@ function endedText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): Mail
     body: [
       `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
       `${endEffects.now} ${endEffects.nothingLost}`,
-      `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
-      linkTo(whereToChoose()),
+      "Your assistants can run again as soon as you have a plan.",
+      ...howToChoose(),
     ],
   };
 }
 
-const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);
-
-function howToChoose(): string {
+/** How to choose a plan: the button where they are sold, or else whom to ask. */
+function howToChoose(): MailContent["body"] {
   const { supportEmail, billing } = settings();
-  if (billing) return "You can buy one on your billing page.";
-  return supportEmail
-    ? `Just reply, or write to ${supportEmail}.`
-    : "Ask the person who invited you for one.";
+  if (billing) return [linkTo(ownerPages.billing, "Choose a plan")];
+  return [
+    supportEmail ? `Just reply, or write to ${supportEmail}.` : "Ask the person who invited you for one.",
+  ];
 }

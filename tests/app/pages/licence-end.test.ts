@@ -118,16 +118,28 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     expect(await mailed()).toHaveLength(1);
   });
 
-  it("is announced at a failed payment with the amount, the plan, and what to press", async () => {
+  it("is announced at a failed payment with the amount, the plan, the next charge, and what to press", async () => {
     await failRenewal();
+    const chargedMs = shop.stripe.nowMs() + 3 * dayMs;
     const [{ text = "", html = "" } = {}] = await mailed();
-    expect(text).toContain("The payment of €49.00 for “Office licence” failed.\n");
-    expect(text).toContain("On the page that opens, “Manage billing” leads to the invoice and the card.");
+    expect(text).toMatch(/^The payment of €49\.00 for “Office licence” failed\.\n/);
+    expect(text).toMatch(
+      new RegExp(`\n\nWe try again on \\w+,? ${day.format(chargedMs)} at [\\d:]+ UTC\\.\n\n`),
+    );
     expect(text).toMatch(/^Update payment:\nhttp:\S+\/home\/billing$/m);
     expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Update payment<\/a>/);
     buyer.browser = await Browser.signIn(shop.service, buyer.email);
     const { text: page } = await buyer.browser.open("/home/billing");
     expect(page, "there is what the mail says to press").toContain("Manage billing");
+  });
+
+  it("is announced without a date of the next charge where Stripe has none", async () => {
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    for (const invoice of shop.stripe.invoices.values()) invoice.next_payment_attempt = null;
+    await shop.deliverAll();
+    const [mail] = await mailed();
+    expect(mail?.text).toMatch(/^The payment of .+ failed\.\n\nIf it stays unpaid, your company stops on/);
   });
 
   it("is announced at a failed payment, once a period, with the day on which the company stops", async () => {

@@ -74,7 +74,7 @@ Your id at Stripe | billing_customers: customer_id created_at licence
 besides the licence you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
 Your licences at Stripe: state, periods | billing_subscriptions: status status_reason assistant_limit price_id created_at
 periods with the day on which they begin, and | billing_subscriptions: period_starts cycle_anchor period_ends unpaid_since ends_at licence_until
-what is due of open invoices | billing_subscriptions: invoice_id invoice_status amount_due open_invoices currency
+what is due of open invoices | billing_subscriptions: invoice_id invoice_status amount_due open_invoices next_attempt currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at
 amount and currency, when, for which purchase | billing_payments: amount currency paid_at bought
 what was refunded or disputed | billing_payments: returned dispute

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/onboarding-texts";
 import { renderPreviews } from "@/lib/mail/previews";
 
 const given = {
@@ -36,6 +37,18 @@ describe("every mail", () => {
         expect(part.includes("Example GmbH, 1 Example Street, Berlin"), name).toBe(isOfSeries);
         expect(/\bUnsubscribe\b/.test(part), name).toBe(isOfSeries);
       }
+    }
+  });
+
+  it("has one button at most, whether an app is connected or not", () => {
+    const connected = onboardingKinds.map((kind) => {
+      const reader = { accountId: "acc_preview", linkKey: Buffer.alloc(32), isConnected: true };
+      return [kind, renderOnboarding(kind, reader)] as const;
+    });
+    for (const [name, { text }] of [...mails(), ...connected]) {
+      const [body = ""] = text.split("\n-- \n");
+      expect(body.match(/^https:/gm)?.length ?? 0, name).toBeLessThan(2);
+      expect(body, "a button on the page that opens").not.toContain("Manage billing");
     }
   });
 

@@ -367,6 +367,6 @@ describe("`emails send-due`", () => {
     const mail = (await mailsTo(service.dataDir, email)).find(
       ({ subject }) => subject === "Your trial has ended",
     );
-    expect(mail?.text).toContain("You can buy one on your billing page.");
+    expect(mail?.text).toMatch(/^Choose a plan:\nhttp\S+\/home\/billing$/m);
   });
 });
