@@ -20,8 +20,10 @@ test("the palette is accessible, works with the keyboard alone, and helps when n
   await expect(box).toBeHidden();
 
   await page.keyboard.press("/");
+  await expect(box, "a key without a modifier").toBeHidden();
+  await page.keyboard.press("Control+k");
   await expect(box).toBeFocused();
-  await Promise.all([page.keyboard.press("Escape"), page.keyboard.press("/")]);
+  await Promise.all([page.keyboard.press("Escape"), page.keyboard.press("Control+k")]);
   await expect(box, "in the same moment").toBeFocused();
   await page.keyboard.type("xylophone");
   await expect(page.getByRole("dialog").getByRole("status")).toContainText(
@@ -117,7 +119,7 @@ test("the palette's hits and actions can be clicked", async ({ page }) => {
   await expect(page).toHaveURL(/\/docs\/api\/policy#change-log$/);
   await page.waitForLoadState();
   await settle(page);
-  await page.keyboard.press("/");
+  await page.keyboard.press("Control+k");
   await page.getByRole("combobox").fill("stat");
   await page.getByRole("group", { name: "Actions" }).getByText("Status").click();
   await expect(page).toHaveURL(/\/status$/);

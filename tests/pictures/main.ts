@@ -138,7 +138,7 @@ const states: State[] = [
   { name: "search-empty", path: "/docs/search" },
   { name: "operation", path: "/docs/api/entitlement" },
   { name: "operation-run", path: "/docs/api/health", act: (page) => page.getByText("Run it here").click() },
-  { name: "palette", path: "/docs", act: (page) => page.keyboard.press("/") },
+  { name: "palette", path: "/docs", act: (page) => page.keyboard.press("Control+k") },
   { name: "palette-hits", path: "/docs", act: searchInPalette },
   ...standings,
   { name: "home-disconnected", path: "/home", as: "disconnected" },
@@ -360,7 +360,7 @@ async function askAsSite(page: Page): Promise<void> {
 }
 
 async function searchInPalette(page: Page): Promise<void> {
-  await page.keyboard.press("/");
+  await page.keyboard.press("Control+k");
   await page.keyboard.type("verify a token");
   await page.getByText("All results on one page").waitFor();
 }
