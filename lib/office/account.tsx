@@ -12,6 +12,7 @@ import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { answerDays } from "@/lib/config/lifetimes";
+import { aheadOfUtc } from "@/lib/config/time-zone";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -52,6 +53,7 @@ async function show(call: OfficeCall) {
       .select(["name", "added_at_ms", "last_used_at_ms"])
       .where("account_id", "=", id)
       .orderBy("added_at_ms"),
+    clock: accountBy(db, "email", email).select("time_zone"),
     answers: selectAppAnswers(db, id).limit(maxRows),
     onboarding: selectEmails(db, id),
     entries: selectLedger(db, id, "<").limit(maxRows),
@@ -80,7 +82,7 @@ async function show(call: OfficeCall) {
         <p>{explained.apps}</p>
         {current && (
           <p className="quiet">
-            The owner reads: “{state.heading}. {state.next}”
+            The owner reads: “{state.heading}. {state.next}” {describeClock(found.clock[0], nowMs)}
           </p>
         )}
       </section>
@@ -192,6 +194,15 @@ async function show(call: OfficeCall) {
       <Person email={email} account={found.accounts[0]} />
     </>
   );
+}
+
+const hours = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
+
+/** In which zone an owner reads times, and what time it is there. */
+function describeClock(owner: { time_zone: string | null } | undefined, nowMs: number): string {
+  const aheadMs = aheadOfUtc(owner?.time_zone, nowMs);
+  if (aheadMs === undefined) return "They have chosen no time zone, so mails to them have UTC.";
+  return `Their time zone is ${owner?.time_zone}, where it is ${hours.format(nowMs + aheadMs)} now.`;
 }
 
 type NotesProps<Row> = {

@@ -236,7 +236,18 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(text).toContain("no code is pending");
       expect(text).toContain("The API answers trial, so apps may run.");
       expect(text).toContain("The owner reads: “Your company may run.");
+      expect(text).toContain("They have chosen no time zone, so mails to them have UTC.");
       expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
+    });
+
+    it("says what time it is where its owner is", async () => {
+      const owner = "in-berlin@example.com";
+      await service.adminJson("account", "add", owner);
+      const browser = await Browser.signIn(service, owner);
+      const [, account = ""] = /data-account="([^"]+)"/.exec((await browser.open("/home")).text) ?? [];
+      await browser.submit("/home/time-zone", { account, zone: "Europe/Berlin" });
+      const { text } = await ann.open(`/account?email=${owner}`);
+      expect(text).toMatch(/Their time zone is Europe\/Berlin, where it is \d\d:\d\d now\./);
     });
 
     it("does not say that no code was asked for, after one was used and after sign-out", async () => {
