@@ -1,4 +1,4 @@
-import type { InferResult } from "kysely";
+import { type InferResult, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Actor } from "@/lib/db/audit";
@@ -62,11 +62,13 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
 
 /** The query of an account's apps that ended in the last 30 days, the newest first; {@link toEndedApps} reads its rows. */
 export function endedApps(db: Db, accountId: string, nowMs: number) {
+  // In the text, because indexes are about it: SQLite would plan the statement anew each time that it is bound.
+  const app = sql.lit("app");
   return db
     .selectFrom("local_sessions")
     .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
     .where("account_id", "=", accountId)
-    .where("kind", "=", "app")
+    .where("kind", "=", app)
     .where("expires_at_ms", "<=", nowMs)
     .where((eb) => eb(eb("expires_at_ms", "+", sessionDays.ended * dayMs), ">", nowMs))
     .orderBy("expires_at_ms", "desc");

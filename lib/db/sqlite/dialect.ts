@@ -4,11 +4,13 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
   type QueryResult,
   SelectQueryNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  ValueNode,
 } from "kysely";
 import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite/file";
 import { WriteTurns } from "@/lib/db/sqlite/write-turns";
@@ -42,6 +44,13 @@ class QueryCompiler extends SqliteQueryCompiler {
   /** Drops `FOR UPDATE` and `SKIP LOCKED`: a write transaction locks the whole file. */
   protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
     super.visitSelectQuery(query);
+  }
+
+  /** Writes a limit into the text: SQLite plans a statement anew each time that one is bound. */
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append("limit ");
+    if (ValueNode.is(limit)) this.appendImmediateValue(limit.value);
+    else this.visitNode(limit);
   }
 }
 

@@ -2,11 +2,13 @@ import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { DatabaseSync } from "node:sqlite";
+import { constants, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { endedApps } from "@/lib/auth/sessions/ended-app";
+import { crowdedOut } from "@/lib/auth/sessions/session-limit";
 import { Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -53,6 +55,31 @@ describe("the embedded store", () => {
     endRead();
     await eventually(() => expect(logBytes()).toBeLessThanOrEqual(maxLogBytes));
     await service.stop();
+  });
+
+  it("plans what every page of an owner reads once, and not anew for each reading", async () => {
+    const store = open();
+    const db = await store.ready();
+    const file = new DatabaseSync(join(dataDir, "store.sqlite"));
+    let planned = 0;
+    // SQLite asks it about each table and column that it plans with.
+    file.setAuthorizer(() => {
+      planned++;
+      return constants.SQLITE_OK;
+    });
+    for (const { sql, parameters } of [
+      endedApps(db, "acc_1", 1).compile(),
+      crowdedOut(db, email, 1).compile(),
+    ]) {
+      const statement = file.prepare(sql);
+      statement.all(...(parameters as SQLInputValue[]));
+      expect(planned).toBeGreaterThan(0);
+      planned = 0;
+      statement.all(...(parameters as SQLInputValue[]));
+      expect(planned).toBe(0);
+    }
+    file.close();
+    await store.close();
   });
 
   it("finds what was made in a session by an index, also after ANALYZE", async () => {
