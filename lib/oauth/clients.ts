@@ -7,7 +7,7 @@ import { findClient } from "@/lib/oauth/operator-clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { findRegisteredClient } from "@/lib/oauth/registered-clients";
 
-const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 /**
  * The defaults of client metadata. Clients are public: PKCE and the redirect URI bind a code to its client. They are
@@ -19,6 +19,12 @@ export const clientDefaults = {
   response_types: ["code"],
   grant_types: ["authorization_code", "refresh_token", deviceGrant],
 } as const satisfies Partial<ClientMetadata>;
+
+/** What differs for a client without a redirect URI, which only asks by device code (RFC 7591 §2). */
+export const withoutRedirect = {
+  response_types: [],
+  grant_types: ["refresh_token", deviceGrant],
+} satisfies Partial<ClientMetadata>;
 
 /**
  * The shared client for a program on the person's own computer that has no metadata document and that the operator has
@@ -61,7 +67,8 @@ export class ClientStore extends OAuthState {
     // The rules may be stricter than when it was stored.
     const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
     const dpop_bound_access_tokens = "mustBind" in known && known.mustBind === true;
-    return { client_id: known.id, client_name: known.name, redirect_uris, dpop_bound_access_tokens };
+    const own = { client_id: known.id, client_name: known.name, redirect_uris, dpop_bound_access_tokens };
+    return redirect_uris.length > 0 ? own : { ...own, ...withoutRedirect };
   }
   /**
    * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its

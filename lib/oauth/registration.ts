@@ -3,7 +3,7 @@ import { handleOperation } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import type { ResponseParts } from "@/lib/http/response";
-import { clientDefaults, readClientName } from "@/lib/oauth/clients";
+import { clientDefaults, deviceGrant, readClientName, withoutRedirect } from "@/lib/oauth/clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { issueClient } from "@/lib/oauth/registered-clients";
 
@@ -22,7 +22,12 @@ export const register = handleOperation(connectEndpoints.registration, ({ body, 
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
     return refuse("invalid_client_metadata", "The body is not a JSON object.");
   }
-  const { client_name, redirect_uris, dpop_bound_access_tokens }: Partial<Record<string, unknown>> = sent;
+  const {
+    client_name,
+    redirect_uris,
+    grant_types,
+    dpop_bound_access_tokens,
+  }: Partial<Record<string, unknown>> = sent;
   const asked = [redirect_uris ?? []].flat();
   const allowed = asked.filter((uri) => !findFault(uri)).map(String);
   const application = {
@@ -31,14 +36,16 @@ export const register = handleOperation(connectEndpoints.registration, ({ body, 
     ...(dpop_bound_access_tokens === true && { dpop_bound_access_tokens }),
   };
   while (Buffer.byteLength(JSON.stringify(application)) > registrationBytes) application.redirect_uris.pop();
-  if (application.redirect_uris.length === 0) {
+  const isDevice = asked.length === 0 && [grant_types].flat().includes(deviceGrant);
+  if (application.redirect_uris.length === 0 && !isDevice) {
     const fault = asked.length === 0 ? "is missing" : (findFault(asked[0]) ?? "is too long");
     return refuse(
       "invalid_redirect_uri",
       `No redirect URI can be used: the first of redirect_uris ${fault}.`,
     );
   }
-  return { status: 201, body: { ...clientDefaults, ...issueClient(application, nowMs) } };
+  const defaults = isDevice ? { ...clientDefaults, ...withoutRedirect } : clientDefaults;
+  return { status: 201, body: { ...defaults, ...issueClient(application, nowMs) } };
 });
 
 function findFault(uri: unknown): string | undefined {

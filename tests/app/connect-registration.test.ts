@@ -5,7 +5,7 @@ import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { engines } from "@/tests/support/engines";
 import { authorizePath, redeemCode, register } from "@/tests/support/oauth-libraries";
-import { answerApp, connectDevice } from "@/tests/support/owner";
+import { answerApp, connectDevice, deviceGrant } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -76,6 +76,23 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     expect(new URL(back).searchParams.get("code")).toMatch(/./);
   });
 
+  // nightscout/nocturne#431, Abblix/Oidc.Server#280
+  it("needs no redirect URI if it asks by device code, and then can't ask in a browser", async () => {
+    const answer = await registerNew({ client_name: "Meter", grant_types: [deviceGrant] });
+    expect(answer.status, answer.text).toBe(201);
+    const { client_id, ...client } = JSON.parse(answer.text);
+    expect(client).toMatchObject({
+      redirect_uris: [],
+      response_types: [],
+      grant_types: ["refresh_token", deviceGrant],
+    });
+    const { access_token, refresh_token } = await connectDevice(browser, service, client_id);
+    expect(await service.statusFor(access_token)).toBe(200);
+    const grant = { client_id, grant_type: "refresh_token", refresh_token };
+    expect((await service.submit("/oauth/token", grant)).status).toBe(200);
+    expect(await opens(client_id)).toBe(400);
+  });
+
   it("expires after a day, or 210 days after an owner approved it", async () => {
     const unused = await idOf();
     const used = await idOf();
@@ -119,6 +136,11 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     ["a list", [], "invalid_client_metadata"],
     ["no list of addresses", { redirect_uris: null }, "invalid_redirect_uri"],
     ["an empty list", { redirect_uris: [] }, "invalid_redirect_uri"],
+    [
+      "a wrong one beside a device code",
+      { redirect_uris: ["x"], grant_types: [deviceGrant] },
+      "invalid_redirect_uri",
+    ],
   ])("is refused with %s", async (_, body, error) => {
     const { status, text } = await registerNew(body);
     expect(status).toBe(400);
