@@ -42,7 +42,7 @@ async function answerMessage(
   const { headers, body } = request;
   const sent = parseJson(body);
   if (isTooLarge(sent)) return refuse(ProtocolErrorCode.InvalidRequest, tooLarge, idOf(sent));
-  const message = withoutNulls(sent);
+  const message = withoutEmpty(sent);
   const call = parseSimpleCall(message, headers);
   const needsToken = path === mcpServer.accountPath || needsAccount(message);
   const caller = needsToken ? await request.once(identifyBearer) : anonymousCaller;
@@ -100,15 +100,27 @@ function isTooLarge(message: unknown): boolean {
   return false;
 }
 
-/** Some clients write `null` for each field that they leave out. Changes the message. */
-function withoutNulls(message: unknown): unknown {
+/** Some clients write `null` for what they leave out, those in PHP `[]` for an empty object. Changes the message. */
+function withoutEmpty(message: unknown): unknown {
   const sent = Object(message);
-  if (sent.params === null) delete sent.params;
-  for (const fields of [sent.params, sent.params?.arguments].map(Object)) {
-    for (const name of Object.keys(fields)) if (fields[name] === null) delete fields[name];
-  }
+  if (isEmpty(sent.params)) delete sent.params;
+  const params: Record<string, unknown> = Object(sent.params);
+  // All lists among them would be wrong, and some of the objects are required.
+  for (const name of Object.keys(params)) if (isEmptyList(params[name])) params[name] = {};
+  removeEmpty(params);
   return message;
 }
+
+function removeEmpty(fields: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (isEmpty(value)) delete fields[name];
+    else if (typeof value === "object" && !Array.isArray(value)) removeEmpty(Object(value));
+  }
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+const isEmpty = (value: unknown) => value === null || isEmptyList(value);
 
 /** The metadata of a message, where MCP clients also send what the header `traceparent` says. */
 function metaOf(message: unknown): { traceparent?: unknown } {

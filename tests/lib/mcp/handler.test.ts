@@ -226,6 +226,30 @@ describe("an invalid message", () => {
     expect((await postLegacy(service, { ...list, params: { _meta } })).status).toBe(200);
   });
 
+  // elgorro/aiquila#442, modelcontextprotocol/php-sdk#284, afrise/MCPSharp#6
+  it("may have [] for an empty object, as clients in PHP write it", async () => {
+    const clientInfo = { name: "test", version: "1", icons: [] };
+    const asked = { protocolVersion: "2025-06-18", clientInfo };
+    for (const body of [
+      { method: "initialize", params: { ...asked, capabilities: [] } },
+      { method: "initialize", params: { ...asked, capabilities: { roots: [], experimental: [] } } },
+      { method: "notifications/initialized", params: [], id: undefined },
+      { method: "tools/list", params: [] },
+      { method: "tools/call", params: { name: "get_health", arguments: [], _meta: [] } },
+    ]) {
+      const { status, text } = await post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }));
+      if ("id" in body) expect([status, text]).toEqual([202, ""]);
+      else expect([status, JSON.parse(text).error], text).toEqual([200, undefined]);
+    }
+    for (const more of [{ arguments: [1] }, { arguments: "" }]) {
+      const params = { name: "get_health", ...more };
+      expectRpcError(await postLegacy(service, { method: "tools/call", params }), {
+        status: 200,
+        code: -32602,
+      });
+    }
+  });
+
   it("may have null for what it leaves out, as clients in Go, Java and C# write it", async () => {
     const nothing = { arguments: null, _meta: null };
     for (const body of [
@@ -234,6 +258,15 @@ describe("an invalid message", () => {
       { method: "prompts/get", params: { name: "may_my_company_run", ...nothing } },
       { method: "tools/list", params: null },
       { method: "tools/list", params: { cursor: null } },
+      { method: "tools/list", params: { _meta: { progressToken: null } } },
+      {
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-06-18",
+          capabilities: { roots: null, elicitation: { form: null } },
+          clientInfo: { name: "test", version: "1", title: null, icons: null, websiteUrl: null },
+        },
+      },
       { method: "ping", params: null },
     ]) {
       const { status, text } = await post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }));

@@ -112,7 +112,7 @@ describe("the metadata of a client", () => {
 
   it("is validated again by neither valid nor invalid calls", async () => {
     for (const odd of [
-      { arguments: [] },
+      { arguments: [7] },
       { arguments: 7 },
       { _meta: { ...call._meta, progressToken: {} } },
     ]) {
