@@ -4,6 +4,7 @@ import {
   isJSONRPCRequest,
   isJSONRPCResponse,
   type McpServer,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
@@ -152,7 +153,11 @@ async function exchange(
   createServer: () => McpServer,
 ): Promise<ResponseParts> {
   const { method, id = null } = message;
-  const isLegacy = classify(headers, message).kind === "legacy";
+  const own = new Headers([...headers]);
+  // Its answer names the version, so a header that a client sends all the same says only which is its newest.
+  if (method === "initialize" && !(PROTOCOL_VERSION_META_KEY in metaOf(message)))
+    own.delete("mcp-protocol-version");
+  const isLegacy = classify(own, message).kind === "legacy";
   // In 2026-07-28 `initialize` is an unknown method, whatever its params.
   const problem = isLegacy || method !== "initialize" ? findParamsProblem(message) : undefined;
   if (problem) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, problem, id) };
@@ -160,7 +165,6 @@ async function exchange(
   const onerror = (error: Error) => {
     failure = error;
   };
-  const own = new Headers([...headers]);
   // Clients send all kinds of Accept fields, and every client can read JSON.
   own.set("accept", "application/json, text/event-stream");
   const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers: own });

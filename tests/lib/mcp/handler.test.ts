@@ -50,14 +50,18 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     }
   });
 
-  it("accepts initialize from a client whose header names an unknown version", async () => {
-    const clientInfo = { name: "test", version: "1" };
-    const params = { protocolVersion: "2020-01-01", capabilities: {}, clientInfo };
-    const headers = { "MCP-Protocol-Version": "2020-01-01" };
-    const answer = await postLegacy(service, { method: "initialize", params }, { path, headers });
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.text).result.protocolVersion).toBe("2025-11-25");
-  });
+  // Effect-TS/effect#7388, xpzouying/xiaohongshu-mcp#697
+  it.each(["2020-01-01", "2026-07-28", "2099-01-01", "DRAFT-2026-v1"])(
+    "accepts initialize from a client whose header already names a version, %s",
+    async (version) => {
+      const clientInfo = { name: "test", version: "1" };
+      const params = { protocolVersion: version, capabilities: {}, clientInfo };
+      const headers = { "MCP-Protocol-Version": version };
+      const answer = await postLegacy(service, { method: "initialize", params }, { path, headers });
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.text).result.protocolVersion).toBe("2025-11-25");
+    },
+  );
 
   it("answers server/discover in 2026-07-28", async () => {
     const { result } = JSON.parse((await postModern(service, { method: "server/discover" }, { path })).text);
