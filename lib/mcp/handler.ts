@@ -87,8 +87,8 @@ const maxValues = 1000;
 const tooLarge = `Invalid Request: the message is nested more than ${maxDepth} levels deep or has more than ${maxValues} values`;
 
 /**
- * Whether a message is nested so deep that to read or write it would overflow the stack, or is so wide that the library takes
- * ten times as long as a search: it names each argument that a tool does not have.
+ * Whether a message is nested so deep that to read or write it would overflow the stack, or is so wide that to validate it
+ * takes ten times as long as a search.
  */
 function isTooLarge(message: unknown): boolean {
   let level = [message];

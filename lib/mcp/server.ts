@@ -98,11 +98,15 @@ function readResource({ uri, mimeType, read }: Resource, request: Call): ReadRes
   }
 }
 
-/** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
+/**
+ * A schema as published: without `$schema`, which is the default. Inputs are closed, so that models invent no arguments, and
+ * outputs open, so that fields can be added.
+ */
 function convert(schema: z.ZodType, io: "input" | "output") {
   const { $schema, ...published } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
+      if (io === "input" && jsonSchema.type === "object") jsonSchema.additionalProperties = false;
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
       delete jsonSchema.propertyNames; // they are texts in any JSON

@@ -22,6 +22,7 @@ export type Tool = {
   needsSession?: true;
   /** Whether it takes milliseconds of the processor, and so a turn. */
   computes?: true;
+  /** An object. Clients add arguments of their own, which are left out. */
   input: z.ZodType;
   /** The schema of a result, a 403 included; a tool without one returns text. */
   output?: z.ZodType;
@@ -29,7 +30,7 @@ export type Tool = {
   run: (input: never, caller: Caller) => object | string | Promise<object>;
 };
 
-const nothing = z.strictObject({});
+const nothing = z.object({});
 
 /** The denial of the HTTP API in a shorter schema without the list of codes, which would cost a model tokens. */
 const entitlementDenied = schemas.entitlementDenied.extend({
@@ -88,7 +89,7 @@ export const tools: readonly Tool[] = [
     description:
       "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and returns the best sections, each with a short excerpt. Use it first for any question about the API, then get_doc for the whole text.",
     computes: true,
-    input: z.strictObject({
+    input: z.object({
       query: query.describe("Words to search for, 2 to 200 characters."),
       limit: z
         .int()
@@ -117,7 +118,7 @@ export const tools: readonly Tool[] = [
     description:
       "Returns a document, or one section of it, as Markdown, by a path from search_docs. A long document is cut and ends with the paths of its other sections.",
     computes: true,
-    input: z.strictObject({
+    input: z.object({
       path: z
         .string()
         .min(1)
@@ -132,7 +133,7 @@ export const tools: readonly Tool[] = [
     title: "Search for ChatGPT",
     description: "Like search_docs, in ChatGPT's form.",
     computes: true,
-    input: z.strictObject({ query }),
+    input: z.object({ query }),
     output: z.strictObject({
       results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
       hint: z.string().optional(),
@@ -145,7 +146,7 @@ export const tools: readonly Tool[] = [
     title: "Fetch for ChatGPT",
     description: "Like get_doc by an id from search, in ChatGPT's form.",
     computes: true,
-    input: z.strictObject({ id: z.string().min(1).max(200) }),
+    input: z.object({ id: z.string().min(1).max(200) }),
     output: z.strictObject({
       id: z.string(),
       title: z.string(),

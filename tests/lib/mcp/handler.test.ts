@@ -185,7 +185,7 @@ describe("an invalid message", () => {
   const tooLarge =
     "Invalid Request: the message is nested more than 100 levels deep or has more than 1000 values";
 
-  it("is an error if it has more than a thousand values, before the library names each of them", async () => {
+  it("is an error if it has more than a thousand values, before the library validates them", async () => {
     const search = (count: number) => {
       const others = Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 0]));
       return JSON.stringify({
@@ -319,7 +319,6 @@ describe("an error", () => {
 
   it.each([postLegacy, postModern])("for its arguments is an isError that names them", async (send) => {
     const wrong = [
-      { name: "get_health", arguments: { verbose: true }, says: 'Unrecognized key: "verbose"' },
       { name: "search_docs", arguments: {}, says: "query" },
       { name: "search_docs", arguments: { query: "x" }, says: "2" },
       { name: "search_docs", arguments: { query: "limits", limit: 11 }, says: "limit" },
@@ -335,6 +334,26 @@ describe("an error", () => {
       expect(result).not.toHaveProperty("structuredContent");
     }
   });
+
+  // n8n-io/n8n#21500, #21716 and #37308, simonx1/ruby-mcp-client#179
+  it.each([postLegacy, postModern])(
+    "is not sent for arguments that a client adds to a call",
+    async (send) => {
+      const added = { toolCallId: "call_1", sessionId: "s", _meta: { progressToken: 1 } };
+      for (const [name, own] of [
+        ["get_health", {}],
+        ["search_docs", { query: "entitlement", limit: 1 }],
+      ] as const) {
+        const params = { name, arguments: { ...own, ...added } };
+        const [more, plain] = [
+          await send(service, { method: "tools/call", params }),
+          await send(service, { method: "tools/call", params: { name, arguments: own } }),
+        ];
+        expect(JSON.parse(more.text).result.isError, more.text).toBeUndefined();
+        expect(more.text).toBe(plain.text);
+      }
+    },
+  );
 
   it.each([
     [

@@ -78,7 +78,7 @@ describe.each(Object.entries(versions))("a tool call in %s", (_, { plain, unusua
   });
 
   it.each([
-    { name: "get_health", arguments: { surprise: 1 } },
+    { name: "search_docs", arguments: { query: "limits", limit: 11 } },
     { name: "search_docs", arguments: { query: 7 } },
     { name: "get_nothing" },
   ])("is refused by the library if it is invalid: %j", async (call) => {

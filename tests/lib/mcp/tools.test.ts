@@ -198,7 +198,7 @@ describe.each(engines)("the tools on $name", async (engine) => {
             expectMcpStamp(service, answer);
             expect(answer.headers).toHaveProperty("ratelimit-remaining");
             // Not a valid call, so it has no result.
-            const params = { name, arguments: { more: 1 } };
+            const params = { name, arguments: 7 };
             const wrong = await send(service, { method: "tools/call", params }, options());
             expectRefusal(service, wrong, { status: 401, code: "signed_out" });
             expect(wrong.headers["www-authenticate"]).toBe(challenge);
