@@ -361,6 +361,14 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       status: 422,
       error: { code: "key_reused" },
     });
+    const other = await BackendCaller.add(service, "other");
+    const ofOther = await other.post(path, body, "once");
+    expect(JSON.parse(ofOther.text).balance, "the same key of another backend").toBe(1);
+    const named = await other.post(`/v1/accounts/${id}/reference`, { reference: "theirs" }, "once");
+    expect(JSON.parse(named.text).reference, "the same key at another address").toBeUndefined();
+    await worker.post(`/v1/accounts/${id}/reference`, { reference: "ours" }, "name of both");
+    const both = await other.post(`/v1/accounts/${id}/reference`, { reference: "theirs" }, "name of both");
+    expect(JSON.parse(both.text).reference).toBe("theirs");
     const headers = { authorization: `Bearer ${await worker.sign()}` };
     const without = await worker.send(path, { method: "POST", headers, body: JSON.stringify(body) });
     expect([without.status, JSON.parse(without.text).error.message]).toEqual([

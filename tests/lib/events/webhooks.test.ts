@@ -315,11 +315,15 @@ describe.each(engines)("webhooks on $name", async (engine) => {
 
   it("are sent again: one, and all since an instant", async () => {
     const { receiver, id } = await receive();
+    const bystander = await receive();
     const since = new Date(Date.now() - 1000).toISOString();
     const { id: account, email } = await addAccount();
+    bystander.receiver.respond = (_, response) => response.writeHead(500).end();
     await add(email, 1);
     await eventually(() => expect(typesOf(receiver, account)).toHaveLength(2));
     await eventually(async () => expect(await find(id)).toMatchObject({ waiting: 0 }));
+    const waits = expect.objectContaining({ waiting: 2 });
+    await eventually(async () => expect(await find(bystander.id)).toEqual(waits));
     const [first] = receiver.received;
     await webhook("resend", id, "--event", String(first?.id));
     await eventually(() => expect(receiver.received.at(-1)?.id).toBe(first?.id));
@@ -328,6 +332,8 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     await eventually(() =>
       expect(receiver.received.slice(before).filter((event) => event.account === account)).toHaveLength(2),
     );
+    expect(await find(bystander.id), "what waits for another webhook").toEqual(waits);
+    await bystander.receiver.stop();
     expect((await service.admin("webhook", "resend", id, "--event", "evt_none")).stderr).toContain(
       "no longer here",
     );
