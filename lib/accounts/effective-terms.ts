@@ -1,7 +1,7 @@
 import { givePlanCredits } from "@/lib/accounts/plan-credits";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
-import { enqueueLicenceEnded } from "@/lib/mail/licence-mails";
+import { enqueueLicenceEnded } from "@/lib/mail/enqueue-licence-mails";
 import { type Plans, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import {

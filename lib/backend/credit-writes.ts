@@ -1,7 +1,5 @@
 import { mailLowCredits } from "@/lib/accounts/credit-watch";
 import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
-import { readStates, storeDraft } from "@/lib/backend/draft-rows";
-import { type KeptWrite, keepAnswers, keyOf, type RequestIdentity } from "@/lib/backend/kept-answers";
 import {
   type AccountState,
   type CreditWrite,
@@ -9,7 +7,9 @@ import {
   type HoldRow,
   LedgerDraft,
   type Outcome,
-} from "@/lib/backend/ledger-draft";
+} from "@/lib/backend/credit-rules";
+import { readStates, storeDraft } from "@/lib/backend/draft-rows";
+import { type KeptWrite, keepAnswers, keyOf, type RequestIdentity } from "@/lib/backend/kept-answers";
 import { Refusal } from "@/lib/backend/refusals";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { parseLists } from "@/lib/db/read-in-one-query";

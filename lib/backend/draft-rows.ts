@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from "kysely";
 import { limitColumns } from "@/lib/accounts/credit-watch";
-import type { AccountState, EntryRow, HoldRow, LedgerDraft } from "@/lib/backend/ledger-draft";
+import type { AccountState, EntryRow, HoldRow, LedgerDraft } from "@/lib/backend/credit-rules";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { selectLists } from "@/lib/db/read-in-one-query";
 import { listOf, rowsOf } from "@/lib/db/row-list";

@@ -532,7 +532,7 @@ export type Tables = {
     account_id: string;
     /** As Stripe reports it; `refunded` if its current period was, and `gone` if Stripe no longer knows it. */
     status: string;
-    /** Why it has that status, in the words of `billing/grace-period.ts`; null if there is nothing to add. */
+    /** Why it has that status, in the words of `billing/licence/licence-end.ts`; null if there is nothing to add. */
     status_reason: string | null;
     /** The limit of assistants where it is not its plan's, and its price: while a change is not paid, those of before. */
     assistant_limit: number | null;

@@ -50,7 +50,7 @@ export const billing: Mistakes = {
         "prices.find((price) => price.id === id && price.isSold)?.plan",
       ],
     },
-    "lib/billing/licence/grace-period.ts": {
+    "lib/billing/licence/licence-end.ts": {
       "an invoice by mail is overdue when it is sent": ["!(dueMs && dueMs <= nowMs)", "!dueMs"],
     },
     "lib/billing/licence/subscription.ts": {
@@ -93,7 +93,7 @@ export const billing: Mistakes = {
       "an older reading of a subscription replaces a newer one":
         'if ((current?.version ?? 0) !== (known?.version ?? 0)) return "outdated";',
     },
-    "lib/billing/licence/grace-period.ts": {
+    "lib/billing/licence/licence-end.ts": {
       "a licence ends at its first failed payment": [
         "unpaidSinceMs + (isGivenUp ? 0 : graceMs())",
         "unpaidSinceMs",

@@ -10,7 +10,7 @@ export const credits: Mistakes = {
         "const answer = ((work: () => string) => work())(() =>",
       ],
     },
-    "lib/backend/ledger-draft.ts": {
+    "lib/backend/credit-rules.ts": {
       "what is held can be spent too": [
         "    const balance = spendable(account);\n    if",
         "    const balance = account.credit_thousandths;\n    if",

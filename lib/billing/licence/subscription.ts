@@ -3,13 +3,13 @@ import { settleTerms } from "@/lib/accounts/effective-terms";
 import { giveMissedCredits } from "@/lib/accounts/plan-credits";
 import { alignEmail, resolveBuyer } from "@/lib/billing/customer/customer";
 import { changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/billing/customer/purchases";
-import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/grace-period";
+import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/licence-end";
 import { assignPlans } from "@/lib/billing/prices/licence-prices";
 import { callStripe, findAtStripe, hasEnded, listAtStripe, removeAtStripe } from "@/lib/billing/stripe/calls";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { enqueuePaymentFailed } from "@/lib/mail/licence-mails";
+import { enqueuePaymentFailed } from "@/lib/mail/enqueue-licence-mails";
 import { differs } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
 

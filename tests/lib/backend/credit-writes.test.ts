@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { addCredits, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { spendable } from "@/lib/accounts/ledger";
+import type { CreditWrite } from "@/lib/backend/credit-rules";
 import type { WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
-import type { CreditWrite } from "@/lib/backend/ledger-draft";
 import { writeCredits } from "@/lib/backend/write-groups";
 import type { Db } from "@/lib/db/store";
 import { engines, type Stage } from "@/tests/support/engines";

@@ -3,8 +3,8 @@ import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accoun
 import { setCreditLimits } from "@/lib/accounts/credit-limits";
 import { addAccount } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
+import type { CreditWrite } from "@/lib/backend/credit-rules";
 import { listEvents } from "@/lib/backend/event-list";
-import type { CreditWrite } from "@/lib/backend/ledger-draft";
 import { writeCredits } from "@/lib/backend/write-groups";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";

@@ -1,11 +1,8 @@
-import { dayMs } from "@/lib/config/durations";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail } from "@/lib/mail/outbox";
-
-const endedForMs = 2 * dayMs; // as for trials
 
 /**
  * How long a mail about what has gone wrong waits for what mends it: Stripe may tell the end of one licence before the start
@@ -39,6 +36,5 @@ export async function enqueueLicenceEnded(transaction: Db, accountId: string, no
   const endedAtMs = Math.min(Number(ended?.at ?? nowMs), nowMs);
   const id = deriveMailId(`licence-ended:v1:${accountId}:${endedAtMs}`);
   const mail = { kind: "licence ended", accountId, endedAtMs } as const;
-  const times = { nowMs, dueAtMs: nowMs + mendedWithinMs, untilMs: nowMs + endedForMs };
-  await enqueueMail(transaction, mail, { id, ...times });
+  await enqueueMail(transaction, mail, { id, nowMs, dueAtMs: nowMs + mendedWithinMs });
 }
