@@ -6,6 +6,10 @@ import type { EmailState } from "@/lib/mail/onboarding-outbox";
 
 const maxRetried = 1000;
 
+/** The mails of the onboarding series that have failed: a query. The literal is that of the partial index. */
+export const failedMails = (db: Db) =>
+  db.selectFrom("onboarding_emails").where(sql`state`, "=", sql`'failed'`);
+
 /**
  * Schedules failed mails again, the one with this id or those that failed with these words, at most a thousand, except to
  * addresses that want none. Returns how many there were.
@@ -18,10 +22,8 @@ export function retryFailedMails(
   const whom = column === "id" ? value : null;
   const readState = async (_: Db, retried: unknown = 0) => ({ retried });
   return auditedTransaction(db, { by, what: "mails retry", whom, readState }, nowMs, async (transaction) => {
-    const due = transaction
-      .selectFrom("onboarding_emails")
+    const due = failedMails(transaction)
       .select("id")
-      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
       .where(column, "=", value)
       .where("account_id", "in", (query) => query.selectFrom("accounts").select("id"))
       .where("recipient_hash", "not in", (query) =>

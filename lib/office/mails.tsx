@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
 import { retryMailsAct } from "@/lib/admin/emails";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
+import { failedMails } from "@/lib/mail/failed-mails";
 import { formOf } from "@/lib/office/act-form";
 import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -11,9 +12,7 @@ const maxRows = 50;
 const maxGrouped = 1000;
 
 async function show({ db }: OfficeCall) {
-  const failed = db
-    .selectFrom("onboarding_emails")
-    .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+  const failed = failedMails(db)
     .orderBy("next_attempt_at_ms", "desc")
     .orderBy("onboarding_emails.id", "desc");
   const found = await readInOneQuery(db, {

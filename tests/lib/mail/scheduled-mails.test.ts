@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
+import { mailKinds } from "@/lib/mail/kinds";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { scheduledOutbox } from "@/lib/mail/outboxes";
@@ -12,9 +13,11 @@ import { makeClock } from "@/tests/support/clock";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
+import { manyAccounts } from "@/tests/support/many-accounts";
 import { RecordingSender } from "@/tests/support/recording-sender";
 import { Service } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
+import { watchQueries } from "@/tests/support/watched-queries";
 
 const atMs = Date.parse("2026-11-14T09:00:00Z");
 const minuteMs = 60_000;
@@ -335,6 +338,26 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       nowMs += 60_000;
       await round();
       expect(subjects()).toEqual(Array(times).fill(expect.stringMatching(/^Your licence ends on /)));
+    });
+  });
+
+  it("finds what is due by an index, however much is stored", async () => {
+    for (const statement of manyAccounts(10_000, atMs)) await stage.query(statement);
+    await stage.query(`UPDATE local_sessions SET end_mail_at_ms = ${atMs + 9 * dayMs} WHERE kind = 'app'`);
+    await stage.query("ANALYZE");
+    const { watched, queries, planOf } = watchQueries(db);
+    const plans: Record<string, string> = {};
+    for (const [kind, { takeDue }] of mailKinds) {
+      if (!takeDue) continue;
+      queries.length = 0;
+      await takeDue(watched, atMs);
+      plans[kind] = await planOf(queries[0]);
+    }
+    expect(plans).toEqual({
+      "app ending": expect.stringMatching(/local_sessions_end_mail/),
+      "trial ending": expect.stringMatching(/accounts_trial_ending/),
+      "trial ended": expect.stringMatching(/accounts_trial_ended/),
+      "licence ending": expect.stringMatching(/billing_subscriptions_(ends|owing)/),
     });
   });
 });
