@@ -4,6 +4,7 @@ import { aheadOfUtc, nameOfTime } from "@/lib/config/time-zone";
 import { escapeHtml } from "@/lib/http/escape-html";
 import type { ownerPages } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
+import { whatGoesOn } from "@/lib/mail/onboarding-series";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
@@ -30,8 +31,7 @@ export function linkTo({ path }: (typeof ownerPages)[keyof typeof ownerPages], l
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */
-const accountMailNote =
-  "You received this email because it is about your account. Emails about sign-in, security and the state of your account go on after you have stopped the onboarding emails.";
+const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} after you have stopped the onboarding emails.`;
 
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
 

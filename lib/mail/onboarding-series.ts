@@ -12,4 +12,8 @@ export type OnboardingKind = (typeof onboardingSeries)[number]["kind"];
 /** The length of the series in days. */
 export const onboardingDays = Math.max(...onboardingSeries.map(({ afterDays }) => afterDays));
 
+/** What an unsubscribe does not stop. */
+export const whatGoesOn = (whose: "your" | "the" = "your") =>
+  `Emails about sign-in, security and the state of ${whose} account go on`;
+
 export const onboardingKinds = onboardingSeries.map(({ kind }) => kind);

@@ -2,7 +2,12 @@ import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
-import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";
+import {
+  type OnboardingKind,
+  onboardingDays,
+  onboardingSeries,
+  whatGoesOn,
+} from "@/lib/mail/onboarding-series";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
 type Reader = { accountId: string; linkKey: Buffer; isConnected: boolean };
@@ -20,7 +25,7 @@ export function renderOnboarding(
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
     { label: "Unsubscribe", url: unsubscribeUrl(linkKey, accountId, pages.unsubscribe) },
-    "Emails about sign-in, security and the state of your account go on.",
+    `${whatGoesOn()}.`,
     ...(supportEmail
       ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
       : []),

@@ -1,11 +1,12 @@
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
+import { whatGoesOn } from "@/lib/mail/onboarding-series";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { explainBy, narrow, type PageContent } from "../html-page";
 import { Reference } from "../problem";
 
-const whatGoesOn = "Emails about sign-in, security and the state of your account go on.";
+const stays = `${whatGoesOn()}.`;
 
 /** A GET changes nothing: link scanners open every link. A POST comes from the button, or is a one-click request. */
 export const { GET, POST } = toPlatform(
@@ -16,16 +17,16 @@ export const { GET, POST } = toPlatform(
         await unsubscribe(accountId, call);
         return show("The onboarding emails are stopped", [
           "We will not send you any more of them. You can close this page.",
-          whatGoesOn,
+          stays,
           "Your account stays as it is.",
         ]);
       }
       const { email, isStopped } = await readSubscription(accountId);
       if (isStopped) {
-        const paragraphs = ["You have nothing to do. You can close this page.", whatGoesOn];
+        const paragraphs = ["You have nothing to do. You can close this page.", stays];
         return show("The onboarding emails are already stopped", paragraphs, { email });
       }
-      const paragraphs = ["We will not send you the other emails that introduce Corner Office.", whatGoesOn];
+      const paragraphs = ["We will not send you the other emails that introduce Corner Office.", stays];
       return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
     },
     {

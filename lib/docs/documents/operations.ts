@@ -8,6 +8,7 @@ import { callSamples } from "@/lib/docs/samples";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
 import * as schemas from "@/lib/http/schemas";
+import { whatGoesOn } from "@/lib/mail/onboarding-series";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
 export function operationDocument(name: OperationName): DocumentText {
@@ -112,7 +113,7 @@ export const operationWords: Record<OperationName, { about: string; example: obj
     example: { credits: 1250.5 },
   },
   unsubscribe: {
-    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. Emails about sign-in, security and the state of the account go on. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
+    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. ${whatGoesOn("the")}. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
   },
 };
