@@ -1,7 +1,7 @@
 import { hourMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { enqueueMail, lowCreditsMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 
 /* How an owner's limits are kept in the transactions that change a balance, which have locked the account. */
 
@@ -92,5 +92,5 @@ export async function mailLowCredits(
     left,
     atMs: nowMs,
   } as const;
-  await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + lowCreditsMailMs });
+  await enqueueMail(transaction, mail, { nowMs });
 }

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
 import { findTimeZone } from "@/lib/mail/kind";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/suppressions";
 
 /*
@@ -170,7 +170,7 @@ async function move(transaction: Db, change: Change, nowMs: number): Promise<voi
   if (await isSuppressed(transaction, hashEmail(from)))
     await suppress(transaction, [hashEmail(email)], nowMs);
   const mail = { kind: "email changed", to: from, email, atMs: nowMs, timeZone } as const;
-  await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+  await enqueueMail(transaction, mail, { nowMs });
 }
 
 async function hasAccount(transaction: Db, email: string): Promise<boolean> {

@@ -14,7 +14,7 @@ import { ApiError } from "@/lib/http/errors";
 import { eraseMailFiles } from "@/lib/mail/file-sender";
 import { findTimeZone } from "@/lib/mail/kind";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { deleteMailsTo, enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { deleteMailsTo, enqueueMail } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /**
@@ -65,7 +65,7 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
     }
     // Its attempts are not recorded: `record` in `mail/outboxes.ts`.
     const farewell = { kind: "farewell", to: email, atMs: nowMs, timeZone } as const;
-    if (by === "owner") await enqueueMail(transaction, farewell, { nowMs, untilMs: nowMs + securityMailMs });
+    if (by === "owner") await enqueueMail(transaction, farewell, { nowMs });
   });
   const newMentions = await find();
   await auditedTransaction(db, about, nowMs, async (transaction) => {

@@ -6,7 +6,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { hashMailbox } from "@/lib/mail/suppressions";
 import { confirmationMs } from "@/lib/mail/waitlist-mail";
 import { mintSecret } from "@/lib/runtime/secret";
@@ -31,7 +31,7 @@ export async function joinWaitlist(db: Db, email: string, nowMs: number): Promis
       .onConflict((conflict) => conflict.column("email").doUpdateSet({ mailbox_hash }))
       .execute();
     const mail = { kind: "waitlist", to: email, token: mintSecret() } as const;
-    await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+    await enqueueMail(transaction, mail, { nowMs });
   });
   return true;
 }

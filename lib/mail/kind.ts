@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -7,6 +8,9 @@ import type { WantedMail } from "@/lib/mail/outbox-runner";
 
 /** A mail that a date has made due, until when it is tried, and what its id is derived from. */
 export type DueMail<Queued> = { mail: Queued; untilMs: number; about: string };
+
+/** How long a mail is tried whose code, link or date sets no other end. */
+export const triedForMs = 3 * dayMs;
 
 /** Of each kind that dates make due, so many are queued in a transaction at most. */
 export const dueAtOnce = 100;
@@ -19,6 +23,8 @@ export type MailKind<Queued> = {
    * Whether a date or a backend makes it due, perhaps thousands at once. These are claimed apart: no code waits behind them.
    */
   isScheduled?: true;
+  /** How long it is tried, if not for {@link triedForMs}. */
+  triedForMs?: number;
   /** Marks the rows whose mails a date has made due, in the transaction that queues the mails. */
   takeDue?: (transaction: Db, nowMs: number) => Promise<DueMail<Queued>[]>;
   /** Who gets it, and how it is sent; `undefined` if it is not wanted any more. Asked before each attempt. */

@@ -1,18 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import * as z from "zod";
-import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { isOfKind, takeDueRows } from "@/lib/mail/due-rows";
+import { triedForMs } from "@/lib/mail/kind";
 import { kindNames, mailKinds, type QueuedMail } from "@/lib/mail/kinds";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
-
-/** How long a mail about credits that are few is tried. */
-export const lowCreditsMailMs = 2 * dayMs;
-
-/** How long a mail about a new session or a change of the passkeys is tried. */
-export const securityMailMs = 3 * dayMs;
 
 /** A mail that only this runner may send, until its lease expires. */
 export type ClaimedMail = NonNullable<Awaited<ReturnType<typeof claimMails>>>[number];
@@ -22,7 +16,7 @@ export type ClaimedMail = NonNullable<Awaited<ReturnType<typeof claimMails>>>[nu
  * session, changes the passkeys, or notes that it was due.
  *
  * @param id - if the outbox has a mail with this id, it keeps that one
- * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
+ * @param untilMs - when its code or link expires (Unix milliseconds), or its kind's time is over; the mail is not sent after that
  * @returns the mail's id
  */
 export async function enqueueMail(
@@ -32,8 +26,8 @@ export async function enqueueMail(
     id = randomUUID(),
     nowMs,
     dueAtMs = nowMs,
-    untilMs,
-  }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs: number },
+    untilMs = nowMs + (mailKinds.get(mail.kind)?.triedForMs ?? triedForMs),
+  }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs?: number },
 ): Promise<string> {
   await transaction
     .insertInto("sign_in_mails")

@@ -8,7 +8,7 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { log } from "@/lib/runtime/log";
 
 export const maxPasskeys = 10;
@@ -73,7 +73,7 @@ export function addPasskey(
       .executeTakeFirst();
     if (!added) throw new CeremonyError("the passkey is of an account already");
     const mail = { kind: "passkey", to: account.email, change: "added", name, atMs: nowMs } as const;
-    await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+    await enqueueMail(transaction, mail, { nowMs });
   });
 }
 
@@ -155,7 +155,7 @@ export function removePasskeys(
     const removed = await deletion.returning("name").execute();
     for (const { name } of removed) {
       const mail = { kind: "passkey", to: account.email, change: "removed", name, atMs: nowMs } as const;
-      await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+      await enqueueMail(transaction, mail, { nowMs });
     }
     return removed.length;
   });

@@ -1,6 +1,6 @@
 import type { Db } from "@/lib/db/store";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 
 /*
  * The networks that an app got its tokens from, or a browser was used from, as `clientNetwork` writes them: one for each
@@ -80,5 +80,5 @@ export async function warnOwner(transaction: Db, id: string, kind: Warning, nowM
   const name = session.name ?? (kind === "browser in turn" ? "A browser" : "An app");
   const mailId = deriveMailId(`${kind.replaceAll(" ", "-")}:v1:${id}`);
   const mail = { kind, to, name, origin, atMs: nowMs };
-  await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
+  await enqueueMail(transaction, mail, { id: mailId, nowMs });
 }

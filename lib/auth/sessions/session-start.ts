@@ -9,7 +9,7 @@ import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 
 export type NewSession = Omit<
   Insertable<Tables["local_sessions"]>,
@@ -47,7 +47,7 @@ export async function startSession(
       if (!mail) return;
       const { name, app_origin: origin } = session;
       const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
-      await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+      await enqueueMail(transaction, about, { id: mail.id, nowMs });
     });
   });
 }

@@ -1,7 +1,6 @@
 import { lockAccount } from "@/lib/accounts/credit-limits";
 import { monthOf } from "@/lib/accounts/credit-watch";
 import type { Owner } from "@/lib/accounts/require-owner";
-import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { StopReason } from "@/lib/mail/kinds/credits";
@@ -49,7 +48,7 @@ export async function stopAutomaticPurchase(
         .executeTakeFirst();
       if (!stopped) return;
       const mail = { kind: "automatic purchase stopped", accountId: id, why, purchase } as const;
-      await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + 2 * dayMs });
+      await enqueueMail(transaction, mail, { nowMs });
     },
   );
 }

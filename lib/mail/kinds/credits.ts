@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
@@ -24,12 +25,14 @@ type Stopped = z.infer<typeof stopped>;
 export const creditMails = {
   "low credits": mailAbout(low, {
     isScheduled: true,
+    triedForMs: 2 * dayMs,
     find: findWarned,
     text: lowText,
     examples: (atMs) => ({ "low-credits": lowText({ below: 20_000, left: 19_875, atMs }) }),
   }),
   "automatic purchase stopped": mailAbout(stopped, {
     isScheduled: true,
+    triedForMs: 2 * dayMs,
     find: findStopped,
     text: stoppedText,
     examples: () => ({ "automatic-purchase-stopped": stoppedText({ why: "confirmation" }) }),

@@ -45,6 +45,7 @@ export const licenceMails = {
   }),
   "licence ended": mailAbout(ended, {
     isScheduled: true,
+    triedForMs: 2 * dayMs, // as for trials
     find: findEnded,
     text: endedText,
     examples: (atMs) => ({

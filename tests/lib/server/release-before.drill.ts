@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { firstMigration, migrations } from "@/lib/db/migrations";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { startStage } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { buildEarlier } from "@/tests/support/earlier-build";
@@ -60,11 +60,7 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     const db = await stage.open();
     const queueNew = (to: string) => {
       const nowMs = Date.now();
-      return enqueueMail(
-        db,
-        { kind: "farewell", to, atMs: nowMs },
-        { nowMs, untilMs: nowMs + securityMailMs },
-      );
+      return enqueueMail(db, { kind: "farewell", to, atMs: nowMs }, { nowMs });
     };
     await queueNew("first@example.org");
     for (const [n, service] of [before, today, before, today].entries()) {
