@@ -62,6 +62,9 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
       ["Refunded", "€10.00", pdfOf(pack.id)],
       ["Paid, €9.00 of it refunded", "€49.00", pdfOf(licence.id)],
     ]);
+    shop.pass(2 * dayMs);
+    await shop.reconcile(); // which reads both in one round
+    expect(await invoicesFor(buyer)).toHaveLength(2);
     expect(await invoicesFor(bystander.buyer), "another account has its own").toEqual([
       ["Paid", "€49.00", pdfOf(newestOf(bystander.customer).id)],
     ]);
