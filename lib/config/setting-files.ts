@@ -10,7 +10,7 @@ import type { Environment } from "@/lib/config/env-files";
  */
 export function readVariable(environment: Environment, name: string, faults: string[]): string | undefined {
   const isSet = (text = "") => text.trim() !== "";
-  const given = environment[name];
+  const given = asMeant(name, environment[name]);
   const file = environment[`${name}_FILE`]?.trim();
   if (!file) return isSet(given) ? given : undefined;
   if (isSet(given)) {
@@ -25,4 +25,14 @@ export function readVariable(environment: Environment, name: string, faults: str
     faults.push(`${name}_FILE: ${file} cannot be read (${(failure as NodeJS.ErrnoException).code})`);
   }
   return undefined;
+}
+
+/**
+ * A variable without what its way here adds: the line break that `echo` puts into a secret of Kubernetes, and the quotes of a
+ * file that `docker run --env-file` reads, which keeps them. What seals data stays as it is, or nothing could open that.
+ */
+function asMeant(name: string, sent: string | undefined): string | undefined {
+  if (/^(?:APP_SECRET|BACKUP_PASSPHRASE)/.test(name)) return sent;
+  const line = sent?.replace(/(?<![\r\n])[\r\n]+$/, "");
+  return /^(["'])(.*)\1$/s.exec(line ?? "")?.[2] ?? line;
 }

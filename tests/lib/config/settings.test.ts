@@ -55,6 +55,33 @@ describe("parseSettings", () => {
     });
   });
 
+  // kubernetes/kubernetes#23404, moby/moby#46773
+  it("reads a value with the line break of a secret, or in the quotes of an --env-file, as the one that is meant", () => {
+    const meant: Environment = {
+      ...stripe,
+      ...upstash,
+      ...resend,
+      APP_SECRET: secret,
+      PORT: "4000",
+      SIGN_IN: "local",
+    };
+    for (const wrap of [
+      (value: string) => `${value}\n`,
+      (value: string) => `${value}\r\n`,
+      (value: string) => `"${value}"`,
+      (value: string) => `'${value}'\n`,
+    ]) {
+      const { APP_SECRET, ...others } = meant;
+      const sent = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, wrap(value)]));
+      expect(parseSettings({ ...sent, APP_SECRET })).toEqual(parseSettings(meant));
+      expect(parseSettings({ APP_SECRET: wrap(secret) }).appSecret).toBe(wrap(secret));
+    }
+    expect(parseSettings({ APP_URL: '""' })).toEqual(parseSettings({}));
+    expect(parseSettings({ EMAIL_FROM: '"Corner, Office" <o@example.com>' }).mail.from.name).toBe(
+      "Corner, Office",
+    );
+  });
+
   it("sells nothing unless Stripe is set up", () => {
     expect(parseSettings({}).billing).toBeUndefined();
     expect(parseSettings(stripe).billing).toMatchObject({
