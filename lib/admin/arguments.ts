@@ -158,7 +158,7 @@ export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =
 export const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
   email: { parse: parseEmail, example: "ceo@example.com" },
   about: { parse: parseEmailOrId },
-  name: { parse: parseOperator, example: "ann" },
+  operator: { parse: parseOperator, example: "ann" },
   message: { parse: parseWords },
   plan: { parse: parseSlug, example: "hobby" },
   kid: { example: "kid-from-keys-list" },

@@ -15,7 +15,7 @@ export function addOperatorCommands(program: AdminCommand): void {
 
   operator
     .add(
-      "add <name>",
+      "add <operator>",
       `print a link that adds a passkey, once and within ${linkMinutes} minutes; also for a lost passkey`,
     )
     .does(async ({ db }, name: string) => {
@@ -33,13 +33,16 @@ export function addOperatorCommands(program: AdminCommand): void {
       return { json: operators, text: asTable(operators, "No operators found.") };
     });
 
-  operator.add("end <name>", "end the sessions of an operator").does(async ({ db }, name: string) => {
+  operator.add("end <operator>", "end the sessions of an operator").does(async ({ db }, name: string) => {
     await endOperatorSessions(db, name, Date.now());
     return { json: { name, ended: "all" }, text: `Ended the sessions of ${name}.` };
   });
 
   operator
-    .add("remove <name>", "remove an operator, with their passkeys and sessions; the audit keeps their name")
+    .add(
+      "remove <operator>",
+      "remove an operator, with their passkeys and sessions; the audit keeps their name",
+    )
     .does(async ({ db, confirm }, name: string) => {
       await confirm(`This removes the operator ${name}, and ends their sessions.`);
       await removeOperator(db, name, Date.now());

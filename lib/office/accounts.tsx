@@ -11,14 +11,14 @@ import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { Field, planOptions } from "@/lib/office/forms";
+import { FindForm, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
-import { toCsv } from "@/lib/runtime/csv";
+import { csvOf } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
 
@@ -66,21 +66,13 @@ async function show(call: OfficeCall) {
   const filter = { of: accounts.path, kept: { find, plan, state } };
   return (
     <>
-      <form action={accounts.path} className="filter">
-        {plan && <input type="hidden" name="plan" value={plan} />}
-        {state && <input type="hidden" name="state" value={state} />}
-        <Field
-          call={call}
-          name="find"
-          label="Part of the email or reference, or an id"
-          current={find}
-          type="search"
-          spellCheck={false}
-        />
-        <button type="submit" className="plain">
-          Find
-        </button>
-      </form>
+      <FindForm
+        of={accounts.path}
+        call={call}
+        kept={{ plan, state }}
+        label="Part of the email or reference, or an id"
+        current={find}
+      />
       <FilterLinks
         {...filter}
         name="state"
@@ -190,13 +182,7 @@ async function readFile(call: OfficeCall): Promise<string> {
     const after = last && `${last.trial_ends_at_ms} ${last.email}`;
     return selectTrials(db, search.trials, after, nowMs).limit(limit).execute();
   }, maxRowsOfFile);
-  let text = "";
-  for await (const page of pages)
-    text += toCsv(
-      page.map((row) => toFileRow(row, plans, nowMs)),
-      text === "",
-    );
-  return text;
+  return csvOf(pages, (row) => [toFileRow(row, plans, nowMs)]);
 }
 
 function toFileRow(row: Row, plans: Plans, nowMs: number) {

@@ -8,12 +8,12 @@ import {
   toCustomerRows,
 } from "@/lib/accounts/customer-list";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { Field } from "@/lib/office/forms";
+import { FindForm } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { AtStripe, Day, Person } from "@/lib/office/values";
 import { describeDue } from "@/lib/plans/licence-state";
-import { toCsv } from "@/lib/runtime/csv";
+import { csvOf } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
 /** The states that do not say how the licence is. */
@@ -46,20 +46,13 @@ async function show(call: OfficeCall) {
   const rows = await readCustomers(db, search, perPage + 1, nowMs);
   return (
     <>
-      <form action={customers.path} className="filter">
-        {filter && <input type="hidden" name="filter" value={filter} />}
-        <Field
-          call={call}
-          name="find"
-          label="Part of the email, or an id at Stripe (cus_, sub_, cs_, in_, ch_)"
-          current={find}
-          type="search"
-          spellCheck={false}
-        />
-        <button type="submit" className="plain">
-          Find
-        </button>
-      </form>
+      <FindForm
+        of={customers.path}
+        call={call}
+        kept={{ filter }}
+        label="Part of the email, or an id at Stripe (cus_, sub_, cs_, in_, ch_)"
+        current={find}
+      />
       <FilterLinks
         of={customers.path}
         kept={{ find }}
@@ -96,13 +89,7 @@ async function show(call: OfficeCall) {
   );
 }
 
-async function readFile(call: OfficeCall): Promise<string> {
-  let text = "";
-  for await (const page of listCustomers(
-    call.db,
-    { ...readSearch(call), maxRows: maxRowsOfFile },
-    call.nowMs,
-  ))
-    text += toCsv(page.flatMap(toCustomerRows), text === "");
-  return text;
+function readFile(call: OfficeCall): Promise<string> {
+  const search = { ...readSearch(call), maxRows: maxRowsOfFile };
+  return csvOf(listCustomers(call.db, search, call.nowMs), toCustomerRows);
 }

@@ -8,7 +8,7 @@ import { toMinute } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent } from "@/lib/http/etag";
 import { parseJson } from "@/lib/http/json";
-import { invalid, type OfficeCall } from "@/lib/office/page";
+import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { type Plans, slug } from "@/lib/plans/plan";
 
 type FieldProps = {
@@ -29,6 +29,27 @@ export function Field({ call, name, label, current, ...attributes }: FieldProps)
       {label}
       <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
     </label>
+  );
+}
+
+type FindProps = Pick<FieldProps, "call" | "label" | "current"> & {
+  of: OfficePage["path"];
+  /** The other parameters of the list, which stay. */
+  kept: Readonly<Record<string, string | undefined>>;
+};
+
+/** The form that looks for a text in a list. */
+export function FindForm({ of, kept, ...field }: FindProps) {
+  return (
+    <form action={of} className="filter">
+      {Object.entries(kept).map(
+        ([name, value]) => value && <input key={name} type="hidden" name={name} value={value} />,
+      )}
+      <Field name="find" type="search" spellCheck={false} {...field} />
+      <button type="submit" className="plain">
+        Find
+      </button>
+    </form>
   );
 }
 

@@ -13,6 +13,16 @@ export function toCsv(rows: Record<string, unknown>[], withHeader = true): strin
   return lines.map((cells) => `${cells.map(toCell).join(",")}\r\n`).join("");
 }
 
+/** A whole list as CSV, whose items each make some rows. */
+export async function csvOf<Item>(
+  pages: AsyncIterable<Item[]>,
+  toRows: (item: Item) => Record<string, unknown>[],
+): Promise<string> {
+  let text = "";
+  for await (const page of pages) text += toCsv(page.flatMap(toRows), text === "");
+  return text;
+}
+
 const formula = /^[=+\-@\ufffd\uff1d\uff0b\uff0d\uff20]/;
 const number = /^-?\d+(?:\.\d+)?$/;
 

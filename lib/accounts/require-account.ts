@@ -1,0 +1,23 @@
+import type { Caller } from "@/lib/accounts/caller";
+import { challenge } from "@/lib/auth/tokens/credential";
+import { ApiError, type ErrorCode, errorCatalogue } from "@/lib/http/errors";
+import { retryAfterOutage } from "@/lib/http/retry-after";
+
+/**
+ * The account that an operation is about. Throws an {@link ApiError}: 401 if the caller is signed out, else this code, a
+ * 503, because signing in again would not help.
+ */
+export function requireAccount(caller: Caller, unavailable: ErrorCode) {
+  switch (caller.is) {
+    case "account":
+      return caller.account;
+    case "signed-out":
+      throw new ApiError("signed_out", { headers: challenge(caller) });
+    case "unavailable":
+      throw new ApiError(unavailable, { headers: retryAfterOutage() });
+    case "unreadable":
+      throw new ApiError(unavailable, { hint: errorCatalogue.forbidden.hint });
+    case "unconfigured":
+      throw new ApiError(unavailable, { hint: errorCatalogue.not_configured.hint });
+  }
+}
