@@ -26,7 +26,7 @@ test("an operator invites, Clerk signs up, and its webhook opens the account", a
   // The page checks again by itself once its scripts run.
   await expect(async () => {
     await page.clock.runFor(30_000);
-    await expect(heading).toHaveText("Your company may run", { timeout: 1000 });
+    await expect(heading).toHaveText("Your trial is active", { timeout: 1000 });
   }).toPass();
   await expect(page.getByText("30 days left of 30 days")).toBeVisible();
   await expect(page.locator(".facts").getByRole("definition")).toHaveText(["1,250.5"]);
@@ -44,7 +44,7 @@ test("signs in by a code; cookie, bearer and copied token work until sign-out", 
   await page.goto("/home");
   await expect(page).toHaveURL("/sign-in");
   await signIn(page, email);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your trial is active");
   await page.getByRole("link", { name: "Account" }).click();
   await expect(page.getByText(email, { exact: true })).toBeVisible();
   await page.goto("/home");

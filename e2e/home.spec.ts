@@ -132,7 +132,7 @@ test("an outage is shown as an outage, and the page recovers by itself", async (
   );
   await expect(page).toHaveURL(`${service.url}/home`);
   runSql("ALTER TABLE accounts_away RENAME TO accounts");
-  await passUntil(page, 30_000, heading(page, "Your company may run"));
+  await passUntil(page, 30_000, heading(page, "Your plan is active"));
 });
 
 test("an open page renews its session, and opens sign-in when the session has ended", async ({ page }) => {

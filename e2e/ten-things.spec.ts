@@ -12,7 +12,7 @@ import { newEmail, openAccount, test } from "./support/office";
 type Thing = [what: string, clicks: string[], found: (page: Page) => Locator];
 
 const things: Thing[] = [
-  ["whether the company may run", [], (page) => page.getByRole("heading", { name: "Your company may run" })],
+  ["whether the company may run", [], (page) => page.getByRole("heading", { name: "Your trial is active" })],
   ["until when", [], (page) => page.getByText(/days left of/)],
   ["how many credits are left", [], (page) => page.getByText("Credits pay for what your assistants use.")],
   ["what used credits", ["See history"], (page) => page.getByText("Weekly summary")],

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { askUs } from "@/lib/config/contact";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { errorCatalogue } from "@/lib/http/errors";
@@ -57,30 +58,45 @@ export type Status =
   | z.infer<typeof entitlementAllowed>["status"]
   | Exclude<z.infer<typeof entitlementDenied>["status"], "signed-out">;
 
-const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+const long = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
 
 /** The day of an instant in a zone, without one in UTC. */
-const dayOf = (atMs: number, zone: string | null | undefined) =>
-  words.format(atMs + (aheadOfUtc(zone, atMs) ?? 0));
+const dayOf = (atMs: number, zone: string | null | undefined, format = long) =>
+  format.format(atMs + (aheadOfUtc(zone, atMs) ?? 0));
 
-const runs = "Your company may run";
+const withoutYearMs = 300 * dayMs;
+
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
 const choose = () => settings().billing && stepTo("Choose a licence");
 
-/** The words of a state on the owner's pages; `end` is what ended, if the company may not run for it, by days of `zone`. */
-export function wordsOf(
-  status: Status,
-  licence: LicenceState | undefined,
-  end: AccountEnd,
-  zone: string | null | undefined,
-): StateWords {
+/** What the words of a state are made of. */
+type Facts = {
+  status: Status;
+  licence: LicenceState | undefined;
+  /** What ended, if the company may not run for it. */
+  end: AccountEnd;
+  /** The day that counts: by which the licence is paid, or on which it, the trial or a gift ends. */
+  untilMs: number | null;
+  nowMs: number;
+  /** Days are those of this zone, or of UTC. */
+  zone: string | null | undefined;
+};
+
+/** The words of a state on the owner's pages. */
+export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): StateWords {
   if (status === "trial-ended") {
     const { tag, heading, hint, step } = endWords(end, zone);
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
-  const words = states[status]();
+  const format = (untilMs ?? nowMs) - nowMs < withoutYearMs ? short : long;
+  const day = untilMs === null ? undefined : dayOf(untilMs, zone, format);
+  const words = states[status](day);
   if (!licence || !["licensed", "trial", "hobby"].includes(status)) return words;
-  if (!isEnd(licence)) return { ...words, ...goingOn()[licence] };
+  if (!isEnd(licence)) {
+    const { dated, ...going } = goingOn()[licence];
+    return { ...words, ...going, ...(dated && day && { heading: `${dated} ${day}` }) };
+  }
   const { beside, step } = ends[licence];
   return beside ? { ...words, next: beside, ...step } : words;
 }
@@ -89,44 +105,64 @@ const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(en
 
 const updatePayment = stepTo("Update payment");
 
+/** A heading that a day completes. */
+type Dated = { dated?: string };
+
+/** How the end of a licence is announced, before its day. */
+export const licenceEndsOn = "Your licence ends on";
+
 /** What a licence that runs asks for, and how it is called. */
-const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords>> => ({
+const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords> & Dated> => ({
   renews: {},
-  free: { tag: "Free trial of a licence" },
+  free: { tag: "Free trial of a licence", dated: "Your licence is free until" },
   "not collected": { next: "Payments for your licence are paused, so you are charged nothing now." },
-  invoiced: { next: "Your invoice came by mail. Pay by its due date.", ...updatePayment },
+  invoiced: {
+    dated: "Pay your invoice by",
+    next: "Your invoice came by mail. Pay by its due date.",
+    ...updatePayment,
+  },
   cancelled: {
     tag: "Cancelled",
-    next: "You cancelled your licence, and can take that back.",
+    dated: licenceEndsOn,
+    next: "You cancelled it. Your assistants work until that day; to go on after it, keep the licence.",
     ...stepTo("Keep the licence"),
   },
-  pausing: { tag: "Paused", next: "Your licence is paused. What you paid for runs to its end." },
+  pausing: {
+    tag: "Paused",
+    dated: "Your licence pauses on",
+    next: `What you paid for runs to its end. To go on with it, ${askUs()}.`,
+  },
   unknown: {
     tag: "Licence unknown",
+    dated: licenceEndsOn,
     next: `Stripe does not know your licence any more. That is not your doing: ${askUs()} before it ends.`,
   },
   "past due": {
     tag: "Past due",
-    next: "Your last payment failed. Pay the invoice or change the card to keep your company running.",
+    dated: "Payment failed: update your card by",
+    next: "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
     ...updatePayment,
   },
   overdue: {
     tag: "Invoice overdue",
-    next: "Your invoice is overdue. Pay now to keep your company running.",
+    dated: "Your invoice is overdue: pay it by",
+    next: "Your assistants work until that day. At Stripe you pay the invoice.",
     ...updatePayment,
   },
   "change unpaid": {
     tag: "Change not paid",
-    next: "The change of your licence was not paid, so you have what you had before. Pay the invoice or change the card.",
+    dated: "Payment failed: update your card by",
+    next: "The change of your licence was not paid, so you have what you had before. Your assistants stop on that day if it stays unpaid.",
     ...updatePayment,
   },
   "trial unpaid": {
     tag: "Past due",
-    next: "The free trial of your licence has ended, and no card has paid what follows. Add one to keep your company running.",
+    dated: "Add a card by",
+    next: "The free trial of your licence has ended, and no card has paid what follows. Your assistants work until that day.",
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
-    next: "The operator gave you a licence, so your company runs. The one that you bought is not paid: pay the invoice, or cancel it.",
+    next: "The operator gave you a licence, so your assistants work. The one that you bought is not paid: pay the invoice, or cancel it.",
     ...updatePayment,
   },
 });
@@ -171,15 +207,18 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
 };
 
-const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
-  licensed: () => ({
+const active = "Your plan is active";
+
+/** With the day on which it ends, if it does. */
+const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) => StateWords> = {
+  licensed: (day) => ({
     tag: "Licensed",
-    heading: runs,
+    heading: day ? `${active} until ${day}` : active,
     next: "Open your apps: your assistants are ready for work.",
   }),
-  trial: () => ({
+  trial: (day) => ({
     tag: "Trial",
-    heading: runs,
+    heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
       ? "Your trial is free. Choose a licence before it ends."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
@@ -187,7 +226,7 @@ const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
   }),
   hobby: () => ({
     tag: "Hobby",
-    heading: runs,
+    heading: active,
     next: "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.",
     ...choose(),
   }),
@@ -241,7 +280,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
 
 /** What an end does to a company, as mails say it before and at the end. */
 export const endEffects = {
-  soon: "From then on your company may not run: your apps notice at their next check, and your assistants pause.",
-  now: "Your company may not run now: your apps notice at their next check, and your assistants pause.",
+  soon: "From then on your assistants pause: your apps notice at their next check.",
+  now: "Your assistants pause: your apps notice at their next check.",
   nothingLost: "Nothing is lost: your account and your credits stay as they are, and you can still sign in.",
 };

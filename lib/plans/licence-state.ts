@@ -36,6 +36,14 @@ export function licenceStateOf(licence: Licence): LicenceState {
   return status === "trialing" ? "free" : "renews";
 }
 
+/** The day by which a licence is paid, or on which it or what is free of it ends; null of one that goes on. */
+export function paymentDay(licence: Licence): number | null {
+  const state = licenceStateOf(licence);
+  if (state === "renews" || state === "not collected") return null;
+  const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
+  return state === "invoiced" ? unpaid_since_ms : (ends_at_ms ?? period_ends_ms);
+}
+
 /** How a licence ended that does not run. */
 export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
   if (status === "refunded") return "returned";

@@ -8,7 +8,7 @@ import {
   statusOf,
 } from "@/lib/plans/entitlement";
 import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
-import { endOf, type Licence, licenceStateOf } from "@/lib/plans/licence-state";
+import { endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import { readAfter } from "@/lib/plans/terms";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
@@ -34,7 +34,14 @@ export function describeStanding(
     status,
     mayRun: decided.ok,
     light: lightOf(decided, licence, account && givenEnd(account), nowMs),
-    ...wordsOf(status, licence && licenceStateOf(licence), endOf(account, licence), zone),
+    ...wordsOf({
+      status,
+      licence: licence && licenceStateOf(licence),
+      end: endOf(account, licence),
+      untilMs: account ? dayThatCounts(account, licence, nowMs) : null,
+      nowMs,
+      zone,
+    }),
     checkAgainAfterSeconds: decided.ok ? decided.recheckAfterSeconds : checkRefusalAgainSeconds,
   };
 }
@@ -53,6 +60,17 @@ const givenEnd = (account: Decided) =>
   account.plan === "licensed" && readAfter(account)?.has.plan !== "licensed"
     ? account.given_ends_at_ms
     : null;
+
+/** In the last days of a trial, a licence is its owner's next step. */
+export const asksForLicenceMs = 4 * dayMs;
+
+/** By when a licence is to be paid, or on which day it or what else the account has ends; null if none is near. */
+function dayThatCounts(account: Decided, licence: Licence | undefined, nowMs: number): number | null {
+  const runs = licence && licence.licence_until_ms > 0 && !licence.isBesideGift;
+  if (runs) return paymentDay(licence);
+  if (account.plan !== "trial") return givenEnd(account);
+  return account.trial_ends_at_ms - nowMs <= asksForLicenceMs ? account.trial_ends_at_ms : null;
+}
 
 const soonMs = 3 * dayMs;
 

@@ -29,7 +29,7 @@ export async function measureOwners(engine: string, { environment, query }: Open
   await load(url, { seconds: 2, script });
   const openOther = async () => {
     const { text } = await other.open(pages.home.path);
-    if (!text.includes("Your company may run")) throw new Error(`another owner's home says ${text}`);
+    if (!text.includes("Your plan is active")) throw new Error(`another owner's home says ${text}`);
   };
   let flood = { requests: 0, failed: 0 };
   let waits: number[] = [];

@@ -26,7 +26,7 @@ export const tenthOfACore: Experiment = {
     let came = 0;
     const open = async () => {
       const { text } = await ceo.open(pages.home.path);
-      if (text.includes("Your company may run")) came++;
+      if (text.includes("Your plan is active")) came++;
     };
     const [cpuBefore, pagesBegunAtMs] = [processorTimeOf(service.pid) / 1000, performance.now()];
     const opening = Promise.all(Array.from({ length: pageCount }, () => timeOf(open)));

@@ -47,7 +47,10 @@ export async function readBillingPage(
   const standing = standingOf(account, bought.licence, nowMs);
   const html = await renderHtml(
     <body>
-      <Billing {...{ account, bought, terms, standing }} hasOpenInvoice={hasOpen(invoices)} />
+      <Billing
+        {...{ account, contents, plans, bought, terms, standing, nowMs }}
+        hasOpenInvoice={hasOpen(invoices)}
+      />
       {changes.offer && <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />}
       <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
       {bought.hasBought && <Invoices read={invoices} />}

@@ -1,11 +1,10 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
 import { endOf, licenceStateOf } from "@/lib/plans/licence-state";
-import type { Standing } from "@/lib/plans/standing";
+import { asksForLicenceMs, type Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
 import { Light } from "../status-light";
@@ -60,9 +59,6 @@ export function CheckResult({ state, account, hasApp, bought, nowMs, children }:
 
 /** The states of a licence that ask for nothing while the company may run. */
 const settled: ReadonlySet<LicenceState> = new Set(["renews", "free", "ended", "trial over"]);
-
-/** In the last days of a trial, a licence is its owner's next step. */
-const asksForLicenceMs = 4 * dayMs;
 
 /** Whether the company may run, and by which plan. */
 export function StatusLights({ state: { light, tag } }: { state: Standing }) {

@@ -9,9 +9,9 @@ import { Monogram } from "../icons";
 import { contentsInWords, Lines } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
 import { usedInWords } from "./access/sessions";
-import { LicenceTerms } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { readTerms, sellsCreditsTo } from "./billing/offers";
+import { LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what-runs";
 import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
@@ -34,12 +34,14 @@ export const { GET } = toPlatform(
     const isBegun = !steps?.some(({ isDone }) => !isDone);
     const plan = plans.get(contents.plan);
     const lines = contentsInWords(contents, plans);
-    const terms = bought && state.mayRun ? await readTerms(bought, plans, nowMs) : undefined;
+    const licence = state.mayRun ? licenceThatCounts(bought, state) : undefined;
+    const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
         <div className="start">
           <CheckResult {...visit} hasApp={hasApp}>
-            {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
+            {licence && terms && <LicenceFacts account={account} licence={licence} terms={terms} />}
+            {!licence && account.plan === "licensed" && <PlanFacts {...visit} />}
           </CheckResult>
           {steps && !isBegun ? <FirstDays steps={steps} /> : <Apps read={read} nowMs={nowMs} />}
         </div>

@@ -7,7 +7,13 @@ import { ownerPages } from "@/lib/http/register/pages";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
-import { type AccountEnd, endEffects, endWords, type LicenceEnd } from "@/lib/plans/entitlement-words";
+import {
+  type AccountEnd,
+  endEffects,
+  endWords,
+  type LicenceEnd,
+  licenceEndsOn,
+} from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
 
@@ -181,11 +187,11 @@ function failedText(mail: FailedPayment, zone?: Zone): MailContent {
   const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
   return {
     subject,
-    preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your company stops on ${stop}.`,
+    preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your assistants stop on ${stop}.`,
     body: [
       what(ofSum, plan),
       ...(again ? [`We try again on ${again}.`] : []),
-      `${ifNot}, your company stops on ${stop}. Until then your assistants go on working.`,
+      `${ifNot}, your assistants stop on ${stop}. Until then they go on working.`,
       linkTo(ownerPages.billing, press),
       "If you have paid already, you have nothing to do.",
     ],
@@ -228,7 +234,7 @@ type EndingLicence = { endsAtMs: number; after: AfterLicence };
 function endingText({ endsAtMs, after }: EndingLicence, zone?: Zone): MailContent {
   const end = formatInstant(endsAtMs, zone);
   return {
-    subject: `Your licence ends on ${end}`,
+    subject: `${licenceEndsOn} ${end}`,
     heading: "Your licence ends soon",
     preview: "This is what changes then, and how to keep it.",
     body: [

@@ -105,8 +105,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     for (const page of ["/home", "/home/billing"]) {
       const text = await read(buyer, page);
       expect(text).toContain("Office licence");
-      const sum = page === "/home" ? ` for ${amount}( \\(.* of it tax\\))?\\.` : `Amount${amount}`;
-      expect(text).toMatch(new RegExp(`Renews on[\\w ]+${sum}`));
+      expect(text).toMatch(new RegExp(`Renews on[\\w ]+Amount${amount}`));
     }
     expect(chargeNext(subscription)).toBe(amount);
   });
@@ -127,8 +126,8 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
 
   it("say that nothing is charged with a coupon of 100 %", async () => {
     const { buyer, subscription } = await admit((_, customer) => void stripe.percentsOff.set(customer, 100));
-    expect(await read(buyer, "/home")).toMatch(/Renews on [\w ]+, and nothing is charged then\./);
-    expect(await read(buyer)).toMatch(/Renews on[\w ]+AmountNothing /);
+    for (const page of ["/home", "/home/billing"])
+      expect(await read(buyer, page)).toMatch(/Renews on[\w ]+AmountNothing /);
     expect(chargeNext(subscription)).toBe("€0.00");
   });
 
@@ -169,7 +168,9 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     );
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await read(buyer)).toContain("Amount due€147.00 Your company stops on");
+    expect(await read(buyer)).toMatch(
+      /Amount due€147\.00 Next attempt[\w ]+Stripe charges your card by itselfAssistants stop on/,
+    );
   });
 
   it("say what is due in all while two payments are missing, and what of it is left after one", async () => {
@@ -184,7 +185,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     const [change = expect.fail("no invoice"), renewal = expect.fail("no invoice")] = open;
     expect([open.length, renewal.amount_remaining]).toEqual([2, 9900]);
     const all = moneyInWords(sum(), "eur");
-    expect(await read(buyer)).toContain(`Amount due${all} in 2 invoicesYour company stops on`);
+    expect(await read(buyer)).toContain(`Amount due${all} in 2 invoicesNext attempt`);
     const { stdout } = await shop.service.admin("explain", buyer.email);
     expect(stdout).toContain(` ${all} in 2 invoices is due (the latest is ${renewal.id}).`);
     stripe.payInvoice(change, change.amount_remaining);
@@ -199,7 +200,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     );
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await read(buyer)).toMatch(/Pay by its due date\. .*Amount due€49\.00 Due on/);
+    expect(await read(buyer)).toMatch(/Amount due€49\.00 Due on.*Pay by its due date\./);
   });
 
   it("come with one call to Stripe, and without an answer in time the page says where they are", async () => {
@@ -212,7 +213,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     shop.pass(61 * 60_000);
     for (let n = 0; n < 2; n++) {
       const text = await read(buyer);
-      expect(text).toContain("Renews on ");
+      expect(text).toContain("Renews on");
       expect(text).toContain("We cannot show the next amount at the moment; “Manage billing” does.");
     }
     expect(previews() - before, "asked once while it is silent").toBe(2);

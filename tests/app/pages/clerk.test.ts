@@ -58,7 +58,7 @@ describe.each([
     await clerk.deliver(service, { type: "user.created", data });
     const home = await service.ask("/home", { headers: { ...document, cookie: cookiesOf(service) } });
     expect(home.status).toBe(200);
-    expect(home.text).toContain("Your company may run");
+    expect(home.text).toContain("Your plan is active");
 
     const signedOut = await service.ask("/home");
     expect(signedOut.status).toBe(303);

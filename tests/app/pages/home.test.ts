@@ -52,7 +52,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
   it("show a licensed company's owner that it may run, its assistants and its credits", async () => {
     const owner = await admit("licensed@example.com", "--plan", "licensed", "--assistant-limit", "30");
     const home = await shown(owner);
-    expect(home).toContain('<span class="tag">Licensed</span></div><h1>Your company may run</h1>');
+    expect(home).toContain('<span class="tag">Licensed</span></div><h1>Your plan is active</h1>');
     expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
     expect(home).toContain(
       "Without any, what costs some is refused until you have more. Your company keeps running either way.",

@@ -49,7 +49,12 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     const ended = `ended on ${day.format(shop.stripe.nowMs())}`;
     const [mail, ...others] = await mailed();
     expect([mail?.subject, others]).toEqual([`Your licence ${ended}`, []]);
-    for (const words of ["may not run now", "Nothing is lost", "choose a licence again", "/home/billing"])
+    for (const words of [
+      "Your assistants pause",
+      "Nothing is lost",
+      "choose a licence again",
+      "/home/billing",
+    ])
       expect(mail?.text).toContain(words);
 
     const message = `The licence of this account ${ended}.`;
@@ -130,7 +135,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Update payment<\/a>/);
     buyer.browser = await Browser.signIn(shop.service, buyer.email);
     const { text: page } = await buyer.browser.open("/home/billing");
-    expect(page, "there is what the mail says to press").toContain("Manage billing");
+    expect(page, "there is what the mail says to press").toContain(">Update payment</button>");
   });
 
   it("is announced without a date of the next charge where Stripe has none", async () => {
@@ -139,7 +144,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     for (const invoice of shop.stripe.invoices.values()) invoice.next_payment_attempt = null;
     await shop.deliverAll();
     const [mail] = await mailed();
-    expect(mail?.text).toMatch(/^The payment of .+ failed\.\n\nIf it stays unpaid, your company stops on/);
+    expect(mail?.text).toMatch(/^The payment of .+ failed\.\n\nIf it stays unpaid, your assistants stop on/);
   });
 
   it("is announced at a failed payment, once a period, with the day on which the company stops", async () => {
@@ -152,7 +157,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
       }
       const { text } = (await mailed()).at(-1) ?? {};
       const stop = day.format(startMs + 14 * dayMs);
-      expect(text).toMatch(new RegExp(`your company stops on \\w+,? ${stop} at`));
+      expect(text).toMatch(new RegExp(`your assistants stop on \\w+,? ${stop} at`));
       shop.stripe.payOpen(subscription);
       await shop.deliverAll();
     }
@@ -190,6 +195,6 @@ it("the end of a licence says that the company goes on, where the hobby plan com
     subject.startsWith("Your licence ended on"),
   );
   expect(mail?.text).toContain("Your company goes on with the free hobby plan");
-  expect(mail?.text).not.toContain("may not run");
+  expect(mail?.text).not.toContain("assistants pause");
   await shop.close();
 });

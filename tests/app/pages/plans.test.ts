@@ -86,7 +86,7 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
     expect(text).toContain('value="price_month" aria-label="Buy Office for €49.00 a month"');
     expect(text).toContain('value="price_year" aria-label="Buy Office for €490.00 a year plus tax"');
     expect(plansIn(await pageOf(await shop.admit("--plan", "hobby"))).Hobby).toEqual([
-      ...["Your plan", "For a company of one, free for good.", "Free"],
+      ...["Your plan", "For a company of one, free for good.", "Free", "You have this"],
     ]);
   });
 
@@ -149,7 +149,12 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
       "Up to 2 assistants",
     ]);
     expect(plansIn(await pageOf(given)).Founder).toEqual([
-      ...["Your plan", "Founder is not offered any more. You keep it.", "Up to 2 assistants"],
+      ...[
+        "Your plan",
+        "You have this",
+        "Founder is not offered any more. You keep it.",
+        "Up to 2 assistants",
+      ],
     ]);
     stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();

@@ -72,7 +72,7 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     expect(away.page.text).toEqual(comesBackTo("/home"));
     expect(browser.cookies.has("office-client")).toBe(true);
     const back = await follow(browser, "/home");
-    expect([back.path, heading(back.page)]).toEqual(["/home", "Your company may run"]);
+    expect([back.path, heading(back.page)]).toEqual(["/home", "Your plan is active"]);
   });
 
   it("home shows the outage too while the session's token is valid", async () => {

@@ -235,7 +235,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       const { text } = await ann.open(accountPage);
       expect(text).toContain("no code is pending");
       expect(text).toContain("The API answers trial, so apps may run.");
-      expect(text).toContain("The owner reads: “Your company may run.");
+      expect(text).toContain("The owner reads: “Your trial ends on ");
       expect(text).toContain("They have chosen no time zone, so mails to them have UTC.");
       expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
     });

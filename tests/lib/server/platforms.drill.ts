@@ -193,7 +193,7 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     const headers = { Authorization: `Bearer ${token}` };
     const home = await service.ask("/home", { headers: { Cookie: `__session=${token}` } });
     expect(home.status).toBe(200);
-    expect(home.text).toContain("<h1>Your company may run</h1>");
+    expect(home.text).toContain("<h1>Your plan is active</h1>");
     const signedOut = await service.ask("/home");
     expect([signedOut.status, signedOut.headers.location]).toEqual([303, "/sign-in"]);
     expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 200);

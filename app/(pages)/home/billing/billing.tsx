@@ -1,86 +1,110 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { askUs } from "@/lib/config/contact";
-import { dayMs } from "@/lib/config/durations";
-import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
-import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, type Licence, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { describeDue, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import type { Offer, Purchases, readTerms } from "./offers";
-import { isOwed, WhatRuns } from "./what-runs";
-
-type Terms = Awaited<ReturnType<typeof readTerms>>;
+import { StatusLights } from "../check-result";
+import type { Offer, Purchases } from "./offers";
+import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
 
 type BillingProps = {
   account: Account;
-  bought: Purchases;
+  contents: Contents;
+  plans: Plans;
+  /** Undefined without billing, and if it cannot be read. */
+  bought: Purchases | undefined;
   terms: Terms | undefined;
   standing: Standing;
   /** Whether an invoice is open, as far as Stripe says so. */
   hasOpenInvoice: boolean;
+  nowMs: number;
 };
 
-/** The licence that an account has, or had, and what is to be done about it. */
-export function Billing({ account, bought, terms, standing, hasOpenInvoice }: BillingProps) {
-  const state = bought.licence && licenceStateOf(bought.licence);
-  const due = bought.licence && describeDue(bought.licence);
-  const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
-  const isLeaving = account.deletes_at_ms !== null;
+/** The plan that an account has, or the licence that it had, and what is to be done about it: in the words of home. */
+export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice, ...own }: BillingProps) {
+  const state = bought?.licence && licenceStateOf(bought.licence);
+  const licence = licenceThatCounts(bought, standing);
+  const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
-      {(state || bought.hasBought || isLeaving || account.plan === "licensed") && (
-        <section className="card licence" aria-labelledby="billing">
-          <h2 id="billing">Your licence</h2>
-          {paid.length > 1 && (
-            <Alert>
-              You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
-              does not show one, {askUs()}.
-            </Alert>
-          )}
-          {state && !plain.has(state) && (
-            <Alert>
-              {standing.next} {wantsPayment(state) && !isOwed(state) && due && `${due} is due.`}
-            </Alert>
-          )}
-          {bought.licence && (terms?.next || isOwed(state)) && !endsBefore(bought.licence, account) ? (
-            <WhatRuns {...terms} licence={bought.licence} />
-          ) : (
-            <LicenceTerms account={account} licence={bought.licence} {...terms} />
-          )}
-          {state === "renews" && !terms?.next && (
-            <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
-          )}
-          {hasOpenInvoice && paid.length > 0 && !due && (
-            <p>
-              An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
+      <section className="card licence" data-colour={standing.light[0]} aria-labelledby="billing">
+        <StatusLights state={standing} />
+        <h2 id="billing">{standing.heading}</h2>
+        {bought?.hasBought && (
+          <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
+            <p className="quiet">
+              Invoices
+              {licence && licence.ends_at_ms === null ? ", your card, and how to cancel" : " and your card"}
             </p>
-          )}
-          {state === "unfinished" && (
-            <PostForm action={forms.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
-              <button type="submit">Finish the payment</button>
-            </PostForm>
-          )}
-          {isLeaving && (
-            <p>Nothing is sold to an account that will be deleted. To buy, keep the account first.</p>
-          )}
-          {bought.hasBought && (
-            <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
-              <button type="submit" className={state && asksToPay(state) ? undefined : "plain small"}>
-                Manage billing
-              </button>
-              <p className="quiet">{describePortal(state)}</p>
-            </PostForm>
-          )}
-        </section>
-      )}
-      {bought.latestPack && <PackNote {...bought.latestPack} />}
+            <button type="submit" className="plain small">
+              Manage billing
+            </button>
+          </PostForm>
+        )}
+        {paid.length > 1 && (
+          <Alert>
+            You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
+            does not show one, {askUs()}.
+          </Alert>
+        )}
+        {licence ? (
+          <LicenceFacts account={account} licence={licence} terms={terms} />
+        ) : (
+          <PlanFacts account={account} {...own} />
+        )}
+        {bought?.licence && !licence && state !== "unfinished" && (
+          <p>
+            {terms.name ? `Your ${terms.name} licence` : "Your licence"} ended on{" "}
+            <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.
+          </p>
+        )}
+        {!saysNothing(state, standing) && <p>{standing.next}</p>}
+        {state === "returned" && bought?.licence && (
+          <p>
+            Stripe goes on with it: it renews on <Clock atMs={bought.licence.period_ends_ms} shows="date" />,
+            and you are charged then. To end it for good, open “Manage billing” and cancel it.
+          </p>
+        )}
+        {state === "renews" && !terms.next && (
+          <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
+        )}
+        {hasOpenInvoice && paid.length > 0 && bought?.licence && !describeDue(bought.licence) && (
+          <p>
+            An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
+          </p>
+        )}
+        {state && asksAtStripe(state, account) && standing.step && (
+          <PostForm
+            action={forms.openPortal.path}
+            hidden={{ account: account.id, ...(state === "unfinished" && { for: state }) }}
+          >
+            <button type="submit">{standing.step.words}</button>
+          </PostForm>
+        )}
+      </section>
+      {bought?.latestPack && <PackNote {...bought.latestPack} />}
     </>
   );
 }
+
+/** Whether the state of a licence asks for what is done at Stripe: to pay, or to take a cancellation back. */
+export const asksAtStripe = (state: LicenceState, { deletes_at_ms }: Account) =>
+  state === "cancelled"
+    ? deletes_at_ms === null
+    : state === "invoiced" || (wantsPayment(state) && !isPause(state));
+
+const isPause = (state: LicenceState) => state === "pausing" || state === "paused";
+
+/** Whether nothing is to be done about the plan, and its facts say all. */
+const saysNothing = (state: LicenceState | undefined, { status }: Standing) =>
+  status === "hobby"
+    ? !state || state === "ended"
+    : status === "licensed" && (!state || ["renews", "free", "ended", "trial over"].includes(state));
 
 /** What became of credits that a bank has to pay: `unpaid` while it has not yet. */
 function PackNote({ state, thousandths }: NonNullable<Purchases["latestPack"]>) {
@@ -93,95 +117,6 @@ function PackNote({ state, thousandths }: NonNullable<Purchases["latestPack"]>) 
     <Alert>Your bank did not pay the {credits}. You were not charged, and got none.</Alert>
   ) : null;
 }
-
-type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account };
-
-/** The name and assistants of a licence, when it renews, ends or ended, and what is paid next. */
-export function LicenceTerms({ account, licence, name, next, limit }: LicenceTermsProps) {
-  const state = licence && licenceStateOf(licence);
-  const isGiven = account.plan === "licensed" && (licence?.licence_until_ms ?? 0) === 0;
-  const hasEnd = account.given_ends_at_ms !== null;
-  const given = isGiven && (
-    <p>The operator gave you a licence. It {hasEnd ? "costs" : "has no end, and costs"} you nothing here.</p>
-  );
-  if (!state || (isGiven && state === "ended")) return given || null;
-  const { ends_at_ms, period_ends_ms } = licence;
-  const endsWithAccount = ["renews", "free"].includes(state) && endsBefore(licence, account);
-  if (isOwed(state)) return <WhatRuns {...{ licence, name, limit }} />;
-  return (
-    <>
-      {given}
-      <p>
-        {name && (
-          <>
-            <strong>{name}</strong>
-            {limit != null && `, up to ${limit} assistants`}.{" "}
-          </>
-        )}
-        {endsWithAccount
-          ? "It ends with your account, and is not charged again."
-          : dates[state] && (
-              <>
-                {dates[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />
-                {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
-                {state === "cancelled" && " Nothing more is charged."}
-              </>
-            )}
-        {state === "unfinished" && "Its first payment is not finished."}
-      </p>
-      {state === "returned" && (
-        <p>
-          Stripe goes on with it: it renews on <Clock atMs={period_ends_ms} shows="date" />, and you are
-          charged then. To end it for good, open “Manage billing” and cancel it.
-        </p>
-      )}
-    </>
-  );
-}
-
-/** Whether an account will be deleted before its licence would renew. */
-const endsBefore = ({ period_ends_ms }: Licence, { deletes_at_ms }: Account) =>
-  (deletes_at_ms ?? period_ends_ms) < period_ends_ms;
-
-/** What is paid at the renewal, or before it for what is next to the licence. */
-function NextPaymentWords({ next, renewsAtMs }: { next: NextPayment; renewsAtMs: number }) {
-  const { amount, tax, currency, atMs } = next;
-  const sum = `${moneyInWords(amount, currency)}${tax > 0 ? ` (${moneyInWords(tax, currency)} of it tax)` : ""}`;
-  if (Math.abs(atMs - renewsAtMs) < dayMs)
-    return amount > 0 ? ` for ${sum}` : ", and nothing is charged then";
-  return (
-    <>
-      . The next payment is {sum} on <Clock atMs={atMs} shows="date" />
-    </>
-  );
-}
-
-/** The states of a licence in which there is nothing to do. */
-const plain: ReadonlySet<LicenceState> = new Set(["renews", "free", "cancelled", "ended", "trial over"]);
-
-const asksToPay = (state: LicenceState) => isDue(state) || ["unpaid", "due beside a gift"].includes(state);
-
-function describePortal(state: LicenceState | undefined): string {
-  if (!state || state === "ended") return "Invoices and your card";
-  if (asksToPay(state)) return "To pay, to change the card, or to cancel";
-  return `Invoices, your card, and how to ${state === "cancelled" ? "keep the licence" : "cancel"}`;
-}
-
-/** What happens on the day that is shown: the end of the licence or its period. */
-const dates: Partial<Record<LicenceState, string>> = {
-  renews: "Renews on",
-  free: "It is free now. The first payment is due on",
-  "not collected": "The next period begins on",
-  cancelled: "It is cancelled and ends on",
-  pausing: "Your company may run until",
-  unknown: "It ends on",
-  "due beside a gift": "If it stays unpaid, it ends on",
-  ended: "Your licence ended on",
-  unpaid: "Your licence ended on",
-  returned: "It ended on",
-  paused: "It ended on",
-  "trial over": "Its free trial ended on",
-};
 
 function Alert({ children }: { children: ReactNode }) {
   return (

@@ -57,7 +57,12 @@ export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: num
     isCharged ? readNextPayment(licence, nowMs) : undefined,
     isCharged || isDue(state) ? readCardOf(licence, nowMs) : undefined,
   ]);
-  return { name: offer?.name, next, card, limit: assistant_limit ?? plan?.limits.assistants ?? null };
+  return {
+    name: offer?.name,
+    next,
+    card,
+    limit: assistant_limit ?? plan?.limits.assistants ?? null,
+  };
 }
 
 /** What is sold: licences, which this account may buy or not, and credits. */

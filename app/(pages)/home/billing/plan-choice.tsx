@@ -1,15 +1,17 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import { licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
 import { Icon } from "../../icons";
 import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { GivenUntil } from "../given-until";
+import { asksAtStripe } from "./billing";
 import type { Changes, Offer, Offers, Purchases } from "./offers";
 
 type PlanChoiceProps = {
@@ -32,8 +34,10 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
     (plan) => plan.name === contents.plan || (!settings().billing && hasWords(plan)),
   );
   const paid = bought?.licence;
+  const isAsked = paid && asksAtStripe(licenceStateOf(paid), account);
   const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
+  const isFree = paidPrice == null;
   /** With its period, where that is not chosen above for all plans. */
   const nameOfChange = (offer: Offer) => {
     const period = periodInWords(offer).toLowerCase();
@@ -46,18 +50,16 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       <BuyForm
         offer={offer}
         accountId={account.id}
-        isNext={account.plan !== "licensed" && offer.plan === licences[0]?.plan}
+        isNext={account.plan !== "licensed" && !isAsked && offer.plan === licences[0]?.plan}
       />
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
-      offer.priceId === paidPrice && (
-        <p className="present">
-          <Icon name="check" />
-          You have this
-        </p>
-      )
+      offer.priceId === paidPrice && <Present />
     );
+  const acts = buysLicences || licences.some(mayChange);
+  const whyNot =
+    licences.length > 0 && whyNoButton(account, bought, licences.filter((offer) => !act(offer)).length, acts);
   return (
     <section aria-labelledby="plans">
       <h2 id="plans">
@@ -72,7 +74,10 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       {buysLicences && bought && <p>{beforeOffers(bought)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
-      {licences.every((offer) => act(offer)) && <Periods offers={licences} paidPrice={paidPrice} />}
+      {whyNot && <p>{whyNot}</p>}
+      {(!acts || licences.every((offer) => act(offer))) && (
+        <Periods offers={licences} paidPrice={paidPrice} />
+      )}
       <ul className="plans">
         {shown.map(({ plan, offers }) => {
           const isOwn = plan?.name === contents.plan;
@@ -84,6 +89,7 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
               contents={isOwn ? contents : undefined}
               terms={isOwn && freeTerms(account, nowMs)}
             >
+              {isOwn && isFree && offers.length === 0 && <Present />}
               {isOwn && <GivenUntil account={account} />}
               {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
             </PlanCard>
@@ -98,6 +104,35 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       )}
     </section>
   );
+}
+
+/** What stands where a button would, of what an owner has. */
+const Present = () => (
+  <p className="present">
+    <Icon name="check" />
+    You have this
+  </p>
+);
+
+/** Why prices have no button, if some have none: what has to be done first, or whom to ask. */
+function whyNoButton(
+  { deletes_at_ms }: Account,
+  bought: Purchases | undefined,
+  without: number,
+  acts: boolean,
+): string | undefined {
+  if (deletes_at_ms !== null)
+    return "Nothing is sold to an account that will be deleted. To buy, keep the account first.";
+  if (!bought?.licence || without === 0) return undefined;
+  if (acts) return `To change to a price without a button, ${askUs()}.`;
+  const state = licenceStateOf(bought.licence);
+  if (state === "cancelled") return "To change your licence, keep it first.";
+  if (state === "free") return "You can change your licence after its first payment.";
+  if (state === "invoiced" || (wantsPayment(state) && state !== "pausing"))
+    return "To change your licence, pay what is due first.";
+  return liveOf(bought.subscriptions).length > 1
+    ? "To change your licence, first cancel those that you do not need."
+    : `To change your licence, ${askUs()}.`;
 }
 
 const monthly = "1 month";

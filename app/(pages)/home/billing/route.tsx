@@ -49,9 +49,11 @@ export const { GET } = toPlatform(
       <>
         <h1>Billing</h1>
         <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
-        {bought && (
-          <Billing {...{ account, bought, terms, standing: state }} hasOpenInvoice={hasOpen(invoices)} />
-        )}
+        <Billing
+          {...{ account, contents, plans, bought, terms, nowMs }}
+          standing={state}
+          hasOpenInvoice={hasOpen(invoices)}
+        />
         {changes?.offer && account.deletes_at_ms === null && (
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}

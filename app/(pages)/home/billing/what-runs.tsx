@@ -1,24 +1,34 @@
 import type { ReactNode } from "react";
-import type { Card } from "@/lib/billing/customer/card";
+import type { Account } from "@/lib/accounts/account";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
-import type { DueState, LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, type Licence, licenceStateOf } from "@/lib/plans/licence-state";
+import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
+import { describeDue, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
+import type { Contents, Plans } from "@/lib/plans/plan";
+import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
-import type { Purchases } from "./offers";
+import type { Purchases, readTerms } from "./offers";
 
-type WhatRunsProps = {
-  licence: NonNullable<Purchases["licence"]>;
-  name?: string | undefined;
-  limit?: number | null | undefined;
-  /** Of a licence that renews. */
-  next?: NextPayment | undefined;
-  card?: Card | undefined;
-};
+/** What is known of a licence at Stripe. */
+export type Terms = Awaited<ReturnType<typeof readTerms>>;
+
+/** The licence that the words about an account are about: one that runs, or whose end has stopped the company. */
+export function licenceThatCounts(bought: Purchases | undefined, { mayRun }: Standing) {
+  const { licence } = bought ?? {};
+  if (!licence || licenceStateOf(licence) === "unfinished") return undefined;
+  return licence.licence_until_ms > 0 || !mayRun ? licence : undefined;
+}
+
+type LicenceFactsProps = { account: Account; licence: NonNullable<Purchases["licence"]>; terms: Terms };
 
 /** A licence in one row: what it is, for how much until when, or what is due of it by when, and from which card. */
-export function WhatRuns({ licence, name, limit, next, card }: WhatRunsProps) {
+export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
+  const { name, limit, next, card } = terms;
+  const state = licenceStateOf(licence);
+  const { deletes_at_ms } = account;
+  const endsWithAccount =
+    deletes_at_ms !== null && deletes_at_ms < licence.period_ends_ms && ["renews", "free"].includes(state);
   return (
     <dl className="what-runs">
       {name && (
@@ -26,8 +36,16 @@ export function WhatRuns({ licence, name, limit, next, card }: WhatRunsProps) {
           {name}
         </Fact>
       )}
-      {next ? <Renewal licence={licence} next={next} /> : <Due licence={licence} />}
-      {card && next?.amount !== 0 && (
+      {endsWithAccount ? (
+        <Fact name="Ends on" note="with your account, and is not charged again">
+          <Clock atMs={deletes_at_ms} shows="date" />
+        </Fact>
+      ) : next ? (
+        <Renewal licence={licence} next={next} />
+      ) : (
+        <Day licence={licence} />
+      )}
+      {card && !endsWithAccount && next?.amount !== 0 && (
         <Fact name="Card" note={`ending in ${card.last4}`}>
           {titleCase(card.brand)}
         </Fact>
@@ -36,13 +54,35 @@ export function WhatRuns({ licence, name, limit, next, card }: WhatRunsProps) {
   );
 }
 
-function Renewal({
-  licence,
-  next: { amount, tax, currency, atMs },
-}: {
-  licence: Licence;
-  next: NextPayment;
-}) {
+type PlanFactsProps = { account: Account; contents: Contents; plans: Plans; nowMs: number };
+
+/** A plan that no licence gives, in one row: what it is, and until when it is free. */
+export function PlanFacts({ account, contents, plans, nowMs }: PlanFactsProps) {
+  const { plan, trial_ends_at_ms, given_ends_at_ms } = account;
+  const { assistants } = contents.limits;
+  const isTrial = plan === "trial";
+  const hasEnded = isTrial && trial_ends_at_ms <= nowMs;
+  const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
+  return (
+    <dl className="what-runs">
+      <Fact name="Plan" note={assistants != null && `Up to ${assistants} assistants`}>
+        {plans.get(contents.plan)?.title}
+      </Fact>
+      {!hasEnded && (
+        <Fact name="Price" note={plan === "licensed" && "given to you by the operator"}>
+          Free
+        </Fact>
+      )}
+      <Fact name={hasEnded ? "Ended on" : isTrial ? "Free until" : "Ends on"}>
+        {endMs === null ? "No end" : <Clock atMs={endMs} shows="date" />}
+      </Fact>
+    </dl>
+  );
+}
+
+type RenewalProps = { licence: Licence; next: NextPayment };
+
+function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProps) {
   const isAtRenewal = Math.abs(atMs - licence.period_ends_ms) < dayMs;
   return (
     <>
@@ -68,13 +108,11 @@ function Renewal({
   );
 }
 
-/** A licence that is not paid, or that is paid by an invoice: what is due, and what happens on which day. */
-function Due({ licence }: Pick<WhatRunsProps, "licence">) {
-  const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
+/** What is due of a licence, when Stripe tries again, and what happens on which day. */
+function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
   const state = licenceStateOf(licence);
-  if (!isOwed(state)) return null;
-  const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
-  const { day, unless } = owed[state];
+  const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
+  const { day, note } = days[state] ?? {};
   return (
     <>
       {sum && (
@@ -82,28 +120,41 @@ function Due({ licence }: Pick<WhatRunsProps, "licence">) {
           {sum}
         </Fact>
       )}
-      <Fact name={day} note={unless}>
-        <Clock atMs={(state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms} shows="date" />
-      </Fact>
+      {isDue(state) && licence.next_attempt_ms !== null && (
+        <Fact name="Next attempt" note="Stripe charges your card by itself">
+          <Clock atMs={licence.next_attempt_ms} shows="date" />
+        </Fact>
+      )}
+      {day && (
+        <Fact name={day} note={note}>
+          <Clock atMs={paymentDay(licence) ?? licence.period_ends_ms} shows="date" />
+        </Fact>
+      )}
     </>
   );
 }
 
-type OwedState = DueState | "invoiced";
+const stops = "Assistants stop on";
 
-/** Whether the sum of a licence, and the day by which it is paid, are facts of `WhatRuns`. */
-export const isOwed = (state: LicenceState | undefined): state is OwedState =>
-  state !== undefined && Object.hasOwn(owed, state);
-
-const stops = "Your company stops on";
-
-/** What happens on the day by which a licence is to be paid, and what does not stop it. */
-const owed: Record<OwedState, { day: string; unless?: string }> = {
+/** What happens on the day that is shown of a licence, and what does not stop it. */
+const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
+  renews: { day: "Renews on" },
+  free: { day: "Free until", note: "the first payment is due then" },
+  "not collected": { day: "Next period begins on", note: "nothing is charged now" },
   invoiced: { day: "Due on" },
-  "past due": { day: stops, unless: "if the card keeps failing" },
-  overdue: { day: stops, unless: "if the invoice stays unpaid" },
-  "change unpaid": { day: stops, unless: "if the change stays unpaid" },
-  "trial unpaid": { day: stops, unless: "if no card pays" },
+  cancelled: { day: "Ends on", note: "nothing more is charged" },
+  pausing: { day: "Runs until" },
+  unknown: { day: "Ends on" },
+  "past due": { day: stops, note: "if the card keeps failing" },
+  overdue: { day: stops, note: "if the invoice stays unpaid" },
+  "change unpaid": { day: stops, note: "if the change stays unpaid" },
+  "trial unpaid": { day: stops, note: "if no card pays" },
+  "due beside a gift": { day: "Ends on", note: "if it stays unpaid" },
+  ended: { day: "Ended on" },
+  unpaid: { day: "Ended on" },
+  returned: { day: "Ended on" },
+  paused: { day: "Paused on" },
+  "trial over": { day: "Free until" },
 };
 
 function Fact({ name, note, children }: { name: string; note?: ReactNode; children: ReactNode }) {
