@@ -23,7 +23,6 @@ import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
 import { sender } from "@/lib/mail/sender";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
-import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
 import { probeCounterStore, readCounterClock } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -202,7 +201,7 @@ async function checkMail(): Promise<CheckResult> {
 }
 
 async function checkClientAddress(): Promise<CheckResult> {
-  const { appUrl, trustedProxyHops, onVercel, hostedAgentNetworks } = settings();
+  const { appUrl, trustedProxyHops, onVercel, isBehindUnknownProxy, hostedAgentNetworks } = settings();
   const agents = hostedAgentNetworks
     ? `; inside ${hostedAgentNetworks.named.join(", ")} requests to the MCP server with a valid token count for their account`
     : "";
@@ -214,7 +213,7 @@ async function checkClientAddress(): Promise<CheckResult> {
       return fine(`${detail}; ${appUrl} cannot be asked from here, so they were not counted`);
     return found === trustedProxyHops ? fine(detail) : warning(...describeWrongHops(trustedProxyHops, found));
   }
-  if (!isProxyMisconfigured()) return fine(`the address of the socket${agents}`);
+  if (!isBehindUnknownProxy) return fine(`the address of the socket${agents}`);
   return fault(
     "a proxy forwards HTTPS requests, but TRUSTED_PROXY_HOPS is 0: all its clients share one address and one limit for forms and codes",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",

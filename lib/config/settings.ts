@@ -167,6 +167,8 @@ export function parseSettings(environment: Environment) {
     /** How long an idle connection of a trusted proxy is kept. */
     proxyKeepAliveSeconds: env.PROXY_KEEP_ALIVE_SECONDS,
     onVercel: env.VERCEL === "1",
+    /** APP_URL is https, which we do not speak, but no proxy is configured: so the peer is an unknown proxy. */
+    isBehindUnknownProxy: appUrl.startsWith("https:") && env.TRUSTED_PROXY_HOPS === 0 && env.VERCEL !== "1",
     /** Networks of hosted agents, whose owners share its addresses. */
     hostedAgentNetworks: env.HOSTED_AGENT_NETWORKS,
     /** Private networks to which webhooks may be sent. */

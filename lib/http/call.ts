@@ -55,9 +55,15 @@ export class Call {
   readonly nowMs = Date.now();
   readonly startedAtMs = performance.now();
   readonly method: string;
+  /** The path and the query, as sent. */
+  readonly target: string;
   /** As sent, without its query. Any other spelling is another address. */
   readonly path: string;
+  /** The route at its path, if there is one. */
+  readonly route: Route | undefined;
   headers: SentHeaders;
+  /** The address at the other end of the connection, if our server owns that. */
+  readonly peer: string | undefined;
   /** Its own `X-Request-Id` if that is valid, else a new one. */
   readonly requestId: string;
   /** The trace that the request belongs to: its client's, or our own if it is traced. */
@@ -72,7 +78,6 @@ export class Call {
   who: unknown;
   /** What its answer says of its quota. */
   quotaHeaders: readonly string[] = [];
-  private found: { route: Route | undefined } | undefined;
   private sender: Client | undefined;
   private around: Circles | undefined;
   private parsedUrl: URL | undefined;
@@ -85,24 +90,21 @@ export class Call {
     readonly site: Site,
     readonly isOwn = false,
   ) {
-    const { method, target, headers } = source;
+    const { method, target, headers, peer } = source;
     const query = target.indexOf("?");
     this.method = method;
+    this.target = target;
     this.path = query < 0 ? target : target.slice(0, query);
+    this.route = site.routeAt(this.path);
     this.headers = headers;
+    this.peer = peer;
     const sent = headers.get("x-request-id");
     this.requestId = sent && requestIdPattern.test(sent) ? sent : randomUUID();
     this.traceId = traceIdOf(headers.get("traceparent"));
   }
 
-  /** The route at its path, if there is one. */
-  get route(): Route | undefined {
-    this.found ??= { route: this.site.routeAt(this.path) };
-    return this.found.route;
-  }
-
   get client(): Client {
-    this.sender ??= new Client(this.headers, this.source.peer, this.site.isProxied);
+    this.sender ??= new Client(this.headers, this.peer, this.site.isProxied);
     return this.sender;
   }
 
@@ -112,29 +114,19 @@ export class Call {
     return this.around;
   }
 
-  /** The path and the query, as sent. */
-  get target(): string {
-    return this.source.target;
-  }
-
-  /** The address at the other end of the connection, if our server owns that. */
-  get peer(): string | undefined {
-    return this.source.peer;
-  }
-
   /** Aborts if the client leaves before its answer is sent. */
   get signal(): AbortSignal {
     return this.source.signal;
   }
 
   get url(): URL {
-    this.parsedUrl ??= new URL(this.site.url + this.source.target);
+    this.parsedUrl ??= new URL(this.site.url + this.target);
     return this.parsedUrl;
   }
 
   /** The query with its question mark, as sent; empty without one. */
   get search(): string {
-    return this.source.target.slice(this.path.length);
+    return this.target.slice(this.path.length);
   }
 
   get query(): URLSearchParams {

@@ -7,6 +7,7 @@ import { isPage } from "@/lib/http/register/pages";
 import { type Answer, type Explain, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { refuseWrongHost } from "@/lib/http/wrong-host";
+import { perProcess } from "@/lib/process-singleton";
 
 /** The methods that change nothing. */
 export const readMethods = ["GET", "HEAD"];
@@ -16,13 +17,15 @@ export const publicSite: Site = {
   get url() {
     return settings().appUrl;
   },
-  routeAt(path) {
-    const route = allRoutes.get(path);
-    return route && isEnabled(route) ? route : undefined;
-  },
+  routeAt: (path) => enabledRoutes().get(path),
   isProxied: true,
   hasPageFor: ({ method, path }) => readMethods.includes(method) && !isProgramPath(path),
 };
+
+const enabledRoutes = perProcess(
+  "enabled routes",
+  () => new Map([...allRoutes].filter(([, route]) => isEnabled(route))),
+);
 
 /** Whether a route is enabled: some depend on the kind of sign-in, on a setting, or on development mode. */
 function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithScheduler }: Route): boolean {

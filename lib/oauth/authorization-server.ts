@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
 import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
 import { approvedKind, findCurrentSession } from "@/lib/auth/sessions/session";
+import { clientNetwork } from "@/lib/auth/sessions/session-network";
 import { recordSessionUse } from "@/lib/auth/sessions/session-use";
 import { nonceSecret, proofAlgorithms } from "@/lib/auth/tokens/proof";
 import { oauthSeconds } from "@/lib/config/lifetimes";
@@ -121,7 +122,7 @@ function configuration(library: Library): Configuration {
       dPoP: { enabled: true, nonceSecret: nonceSecret(), allowReplay: true },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: exchangeOf(ctx)?.devicesNetwork }) },
+      deviceFlow: { enabled: true, deviceInfo },
       clientIdMetadataDocument: {
         enabled: connectClients.length > 0,
         ack: "draft-02",
@@ -139,6 +140,12 @@ function configuration(library: Library): Configuration {
       },
     },
   };
+}
+
+/** The network of a device that asks for a code. */
+function deviceInfo(ctx: KoaContextWithOIDC): { network?: string | undefined } {
+  const { client } = exchangeOf(ctx) ?? {};
+  return { network: client && clientNetwork(client) };
 }
 
 /** The exchange that the library answers, with what its client asks of its tokens. */

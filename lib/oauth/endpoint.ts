@@ -1,6 +1,6 @@
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
-import { clientNetwork, tokenNetwork } from "@/lib/auth/sessions/session-network";
+import { tokenNetwork } from "@/lib/auth/sessions/session-network";
 import { findRepeat, type ProofFault } from "@/lib/auth/tokens/proof";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
@@ -61,7 +61,7 @@ async function exchange(call: Call): Promise<ResponseParts> {
     credential,
     uid,
     endsSessionAs: path === revocation.path ? "app end" : "app replay",
-    devicesNetwork: clientNetwork(client),
+    client,
   };
   const answer = await askLibrary(
     await authorizationServer(),

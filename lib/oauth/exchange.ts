@@ -4,6 +4,7 @@ import type Provider from "oidc-provider";
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import type { Tables } from "@/lib/db/tables";
 import type { AppEnd } from "@/lib/oauth/app-session";
+import type { Client } from "@/lib/rate-limit/client";
 
 /** A refresh token to store, before it is known which one it replaces. */
 export type IssuedToken = Omit<Tables["connect_state"], "parent_hash">;
@@ -16,8 +17,7 @@ export type Exchange = {
   readonly uid: string | undefined;
   /** Why a session ends that it ends. */
   readonly endsSessionAs: AppEnd;
-  /** Of a device that asks for a code. */
-  readonly devicesNetwork: string | undefined;
+  readonly client: Client;
   /** Whether the client's tokens must all be bound to a key (RFC 9449 §5.2). */
   mustBind?: boolean;
   /** The refresh token that the library has issued. */

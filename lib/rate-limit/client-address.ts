@@ -52,12 +52,6 @@ function countedKey(client: string, nowMs = performance.now()): string {
   return key;
 }
 
-/** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */
-export function isProxyMisconfigured(): boolean {
-  const { appUrl, trustedProxyHops, onVercel } = settings();
-  return appUrl.startsWith("https:") && trustedProxyHops === 0 && !onVercel;
-}
-
 // A hash costs more than the rest of a health check. They are kept only in memory.
 const recentHashes = perProcess("hashes of addresses", () => new RecentCache<string>(20_000));
 
@@ -81,11 +75,6 @@ export function clientAddress(
   if (onVercel) return parseAddress(headers.get("x-vercel-forwarded-for") ?? "");
   const forwarded = trustedProxyHops > 0 && headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops);
   return (forwarded && parseAddress(forwarded)) || parseAddress(peer ?? "");
-}
-
-/** Whether an address is in one of the networks of hosted agents. */
-export function isHostedAddress(address: string | undefined): boolean {
-  return address !== undefined && settings().hostedAgentNetworks?.has(address) === true;
 }
 
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */

@@ -1,39 +1,25 @@
-import {
-  clientAddress,
-  clientKey,
-  isHostedAddress,
-  isProxyMisconfigured,
-  networkKey,
-  parseAddress,
-} from "@/lib/rate-limit/client-address";
+import { settings } from "@/lib/config/settings";
+import { clientAddress, clientKey, networkKey, parseAddress } from "@/lib/rate-limit/client-address";
 
 /** Who sent a request, by the address that it came from. Each is worked out once. */
 export class Client {
-  private found: { address: string | undefined } | undefined;
+  /** Its address, which no header of its own can change; `undefined` if unknown. */
+  readonly address: string | undefined;
   private ownKey: string | undefined;
+  private networksKey: string | undefined;
 
   /**
    * @param headers - of its request
    * @param peer - the address at the other end of its connection, if our server owns that
    * @param isProxied - whether it may come through proxies; otherwise it is the peer
    */
-  constructor(
-    private readonly headers: Pick<Headers, "get">,
-    private readonly peer: string | undefined,
-    private readonly isProxied = true,
-  ) {}
-
-  /** Its address, which no header of its own can change; `undefined` if unknown. */
-  get address(): string | undefined {
-    this.found ??= {
-      address: this.isProxied ? clientAddress(this.headers, this.peer) : parseAddress(this.peer ?? ""),
-    };
-    return this.found.address;
+  constructor(headers: Pick<Headers, "get">, peer: string | undefined, isProxied = true) {
+    this.address = isProxied ? clientAddress(headers, peer) : parseAddress(peer ?? "");
   }
 
   /** The address, where the settings say of each client's what is true. */
   get knownAddress(): string | undefined {
-    return isProxyMisconfigured() ? undefined : this.address;
+    return settings().isBehindUnknownProxy ? undefined : this.address;
   }
 
   /** A keyed hash of its grouped address, for counters. Clients of unknown address share one. */
@@ -52,12 +38,13 @@ export class Client {
    * allow one customer 65,536 times. `undefined` where its address is unknown.
    */
   get network(): string | undefined {
-    return this.knownAddress && networkKey(this.knownAddress);
+    this.networksKey ??= this.knownAddress && networkKey(this.knownAddress);
+    return this.networksKey;
   }
 
   /** Whether it is in one of the networks of hosted agents. */
   get isHosted(): boolean {
-    return isHostedAddress(this.address);
+    return this.address !== undefined && settings().hostedAgentNetworks?.has(this.address) === true;
   }
 }
 

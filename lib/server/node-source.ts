@@ -12,6 +12,7 @@ export class NodeSource implements Source {
   readonly headers: SentHeaders;
   readonly method: string;
   readonly target: string;
+  readonly peer: string;
 
   /** @param outgoing - sends the 100 that a client may wait for before it sends the body (RFC 9110 §10.1.1) */
   constructor(
@@ -21,10 +22,7 @@ export class NodeSource implements Source {
     this.headers = new NodeHeaders(incoming);
     this.method = incoming.method ?? "";
     this.target = withoutAuthority(incoming.url ?? "");
-  }
-
-  get peer(): string {
-    return this.incoming.socket.remoteAddress ?? "unknown";
+    this.peer = incoming.socket.remoteAddress ?? "unknown";
   }
 
   get signal(): AbortSignal {
