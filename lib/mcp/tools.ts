@@ -91,7 +91,9 @@ export const tools: readonly Tool[] = [
     computes: true,
     input: z.object({
       query: query.describe("Words to search for, 2 to 200 characters."),
-      limit: z
+      // Claude Code and others send every argument as text.
+      limit: z.coerce
+        .number()
         .int()
         .min(1)
         .max(maxResults)

@@ -355,6 +355,16 @@ describe("an error", () => {
     },
   );
 
+  // anthropics/claude-code#32524, OpenHands/software-agent-sdk#1085
+  it.each([postLegacy, postModern])("is not sent for a number that a client sends as text", async (send) => {
+    const search = async (limit: unknown) => {
+      const params = { name: "search_docs", arguments: { query: "entitlement", limit } };
+      return JSON.parse((await send(service, { method: "tools/call", params })).text).result;
+    };
+    expect(await search("2")).toEqual(await search(2));
+    for (const wrong of ["two", "2.5", "11", "", {}]) expect((await search(wrong)).isError).toBe(true);
+  });
+
   it.each([
     [
       "initialize",
