@@ -69,6 +69,11 @@ test("an owner adds a passkey, signs in by autofill and by button, and removes i
   await expect(passkeys(page)).toHaveCount(0);
   // The page tells the browser, which does not offer it any more.
   await expect.poll(() => countHeld(device)).toBe(0);
+
+  // What was sent may have arrived.
+  await page.route("**/home/passkeys/add", (route) => route.abort());
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(page.getByText("We could not tell whether that worked.")).toBeVisible();
 });
 
 /* What browsers do with the credentials of password managers: objects that only look like theirs. */

@@ -13,11 +13,13 @@ export class StoreOutage extends Error {
   }
 }
 
-/** Whether what failed may have been done all the same. */
-export const isUnknownOutcome = (failure: unknown): boolean =>
-  isOutage(failure) && (failure as Partial<StoreOutage>).isUnknown === true;
+/** Whether something failed by an outage of the store. By its name: Next bundles a module several times. */
+export const isStoreOutage = (failure: unknown): failure is StoreOutage =>
+  failure instanceof Error && failure.name === "StoreOutage";
 
-/** Whether something failed by an outage, and not by our mistake. By its name: Next bundles a module several times. */
-export function isOutage(failure: unknown): boolean {
-  return failure instanceof TimeoutError || (failure instanceof Error && failure.name === "StoreOutage");
-}
+/** Whether what failed may have been done all the same. */
+export const isUnknownOutcome = (failure: unknown): boolean => isStoreOutage(failure) && failure.isUnknown;
+
+/** Whether something failed by an outage, and not by our mistake. */
+export const isOutage = (failure: unknown): boolean =>
+  failure instanceof TimeoutError || isStoreOutage(failure);

@@ -118,6 +118,7 @@ describe.each(engines)("the page /unsubscribe on $name", async (engine) => {
     const page = await press(target);
     stage.thaw();
     expect(page.status).toBe(502);
+    expect(page.headers["retry-after"]).toMatch(/^[1-9]\d?$/);
     expect(titleOf(page.text)).toBe("That did not work yet");
     expect(page.text).toContain('<form method="post"><button type="submit">Try again</button></form>');
     expect(page.text).toContain(`quote reference <code>${page.headers["x-request-id"]}</code>`);

@@ -15,6 +15,9 @@ export class Refused extends Error {
 export function explain(failure: unknown): string {
   if ((failure as Error).name === "InvalidStateError") return "This device has a passkey for you already.";
   if (failure instanceof Refused) return failure.message;
+  // Of `fetch`: what was sent may have arrived.
+  if (failure instanceof TypeError)
+    return "We could not tell whether that worked. Reload this page, and look before you do it again.";
   return "That did not work, and nothing was changed. Try again.";
 }
 

@@ -32,14 +32,15 @@ export const { GET, POST } = toPlatform(
     {
       ...narrow,
       identify: readUnsubscribeLink,
-      explain: explainBy(({ code, status }, { requestId }) => {
+      explain: explainBy(({ code, status, headers }, { requestId }) => {
         if (code === "invalid_token") {
           const says =
             "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
           return show("This link does not work", [says], { status });
         }
         const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
-        return show("That did not work yet", [says], { status, button: "Try again", reference: requestId });
+        const more = { status, button: "Try again", reference: requestId };
+        return { ...show("That did not work yet", [says], more), headers: Object.entries(headers).flat() };
       }),
     },
   ),

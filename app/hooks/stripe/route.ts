@@ -3,6 +3,7 @@ import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { readEvent, requireSignature, type StripeEvent } from "@/lib/billing/stripe/delivery";
 import { store } from "@/lib/db/store";
+import { isStoreOutage } from "@/lib/db/store-outage";
 import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
@@ -13,8 +14,8 @@ import { log } from "@/lib/runtime/log";
 
 /**
  * Stripe's webhook: 200 after a purchase has been fulfilled and for events that are none of ours, 400 `invalid_signature`,
- * and 500 `fulfilment_failed`, so that Stripe delivers the event again, or 503 while enough are being fulfilled. Of an event
- * only its object's id is used.
+ * and 500 `fulfilment_failed`, so that Stripe delivers the event again, or 503 while enough are being fulfilled and in an outage
+ * of the store. Of an event only its object's id is used.
  */
 export const { POST } = toPlatform(
   handleOperation(
@@ -28,7 +29,7 @@ export const { POST } = toPlatform(
         const fields = { err: failure, event: event.id, type: event.type };
         log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
         const isBusy = failure instanceof StripeFailure && failure.code === "busy";
-        throw isBusy
+        throw isBusy || isStoreOutage(failure)
           ? new ApiError("unavailable", { headers: retryAfterOutage() })
           : new ApiError("fulfilment_failed");
       }

@@ -634,6 +634,18 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     for (const answer of refused) expectRefusal(shop.service, answer, { status: 503, code: "unavailable" });
   });
 
+  it("answers 503 with Retry-After while the store is frozen, and the repetition works", async () => {
+    const buyer = await shop.admit(...ended);
+    await shop.buy(buyer);
+    const [event = {}] = shop.stripe.takeEvents();
+    shop.stage.freeze();
+    const answer = await shop.stripe.deliver(shop.service, event);
+    shop.stage.thaw();
+    expectRefusal(shop.service, answer, { status: 503, code: "unavailable" });
+    await deliver(event);
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
   it("gives nothing for an account that was erased meanwhile, and the audit says so once", async () => {
     const buyer = await shop.admit(...ended);
     const session = await shop.begin(buyer);

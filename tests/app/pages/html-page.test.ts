@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { wide } from "@/app/(pages)/html-page";
 import { rateLimits, turnBounds } from "@/lib/config/limits";
+import { StoreOutage } from "@/lib/db/store-outage";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
@@ -44,6 +45,21 @@ describe("a page that is rendered for each request", () => {
     expect(refused.headers.get("cache-control")).toBe("no-store");
     expect((await ask("192.0.2.3")).status).toBe(200);
   });
+
+  it.each([
+    ["192.0.2.6", false, "nothing was changed. Reload this page in a moment."],
+    ["192.0.2.7", true, "we cannot tell whether it was done. Look whether it was before you do it again."],
+  ])(
+    "promises nothing of a commit that was not answered: from %s, unknown: %s",
+    async (from, isUnknown, said) => {
+      render.mockImplementationOnce(() => Promise.reject(new StoreOutage(new Error("away"), isUnknown)));
+      const answer = await ask(from, "text/html");
+      expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
+      const text = await answer.text();
+      expect(text).toContain(said);
+      expect(text.includes("nothing was changed")).toBe(!isUnknown);
+    },
+  );
 
   it.each([
     ["192.0.2.4", "an ApiError for a program", "*/*", '"code":"unavailable"'],
