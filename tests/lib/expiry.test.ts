@@ -12,10 +12,11 @@ import { Turns } from "@/lib/http/turns";
 import { sweepState } from "@/lib/oauth/sweep";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { recordOutages } from "@/lib/status/outages";
+import { anyRow } from "@/tests/support/any-row";
 import { startStage } from "@/tests/support/block";
 import { openStore } from "@/tests/support/counter-stores";
-import { everyEngine, type Stage } from "@/tests/support/engines";
-import { over, type Row } from "@/tests/support/expiry";
+import { everyEngine } from "@/tests/support/engines";
+import { over } from "@/tests/support/expiry";
 
 /*
  * What expires, expires: rows, by the list of tests/support/expiry.ts, keys in Redis, and what a process keeps in memory, by the
@@ -28,7 +29,7 @@ describe.each(everyEngine)("rows on $name", async (engine) => {
   Object.assign(process.env, stage.environment, { LOG_LEVEL: "error" });
   const db = await stage.open();
   it("that are over are deleted by the next rounds, and the others stay", async () => {
-    for (const table of ["accounts", "webhooks", "operators"]) await insert(stage, table, { id: "parent" });
+    for (const table of ["accounts", "webhooks", "operators"]) await anyRow(stage, table, { id: "parent" });
     const rows = over.flatMap(({ table, kind }, n) =>
       (["old", "young"] as const).map((age, place) => ({ table, kind, age, number: 2 * n + place })),
     );
@@ -39,7 +40,7 @@ describe.each(everyEngine)("rows on $name", async (engine) => {
       const untilMs = nowMs - afterMs() + (age === "old" ? -1 : 60_000);
       const name = `${age} ${number}`;
       const row = { ...as, ...("seq" in as && { seq: number + 1 }), [at]: untilMs };
-      await insert(stage, table, { ...row, ...(named && { [named]: name }) }, name);
+      await anyRow(stage, table, { ...row, ...(named && { [named]: name }) }, name);
     }
     await doRounds(db);
     const left = new Map<string, string[]>();
@@ -60,29 +61,6 @@ describe.each(everyEngine)("rows on $name", async (engine) => {
 async function doRounds(db: Db): Promise<void> {
   for (const round of [sweepCodes, sweepEvents, deleteExpired, sweepState]) await round(db, nowMs);
   await recordOutages(async () => db, [], new Map(), nowMs);
-}
-
-let inserted = 0;
-
-/** Adds a row. The other columns that it needs have the name, or a number of now; `parent` where they lead to another table. */
-async function insert({ query, environment }: Stage, table: string, given: Row, name = ""): Promise<void> {
-  const columns = environment.DATABASE_URL
-    ? `SELECT column_name AS name, data_type AS type, is_nullable = 'NO' AS is_needed, column_default AS given
-       FROM information_schema.columns WHERE table_name = '${table}' AND is_identity = 'NO'`
-    : `SELECT name, type, ("notnull" OR pk) AS is_needed, dflt_value AS given FROM pragma_table_info('${table}')`;
-  const row: Row = {};
-  for (const column of await query(columns)) {
-    const [key, isText] = [String(column.name), /text/i.test(String(column.type))];
-    if (column.is_needed && column.given === null && key !== "seq")
-      row[key] = isText ? name || "parent" : nowMs + ++inserted;
-    if (["account_id", "webhook_id", "operator_id"].includes(key)) row[key] = "parent";
-  }
-  if (table === "events") row.account_id = name; // so that each has a counter of its own
-  Object.assign(row, given);
-  const values = Object.values(row).map((value) => (typeof value === "number" ? value : `'${value}'`));
-  const overriding = environment.DATABASE_URL && "seq" in row ? "OVERRIDING SYSTEM VALUE" : "";
-  const names = Object.keys(row).map((key) => `"${key}"`);
-  await query(`INSERT INTO ${table} (${names}) ${overriding} VALUES (${values}) RETURNING ${names[0]}`);
 }
 
 /**

@@ -5,13 +5,12 @@ import { answerDays, deliveryDays, eventDays, sessionDays } from "@/lib/config/l
 import { settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import { outageDays } from "@/lib/status/outages";
+import type { Row } from "@/tests/support/any-row";
 
 const retentionMs = () => settings().retentionDays * dayMs;
 
-export type Row = { [column: string]: string | number };
-
 /** A row that is over so long after an instant, by its column; `as` says what else makes it so, and `named` what tells it apart. */
-export type Over = { at: string; afterMs?: () => number; as?: Row; named?: string };
+type Over = { at: string; afterMs?: () => number; as?: Row; named?: string };
 
 const settled = (state: string): Over => ({ at: "due_at_ms", afterMs: retentionMs, as: { state } });
 

@@ -5,6 +5,7 @@ import { readCaller } from "@/lib/accounts/caller";
 import { syncClerkUser } from "@/lib/accounts/clerk-user";
 import { setCreditLimits } from "@/lib/accounts/credit-limits";
 import { askForEmail, confirmEmailChange } from "@/lib/accounts/email-change";
+import { erasePerson } from "@/lib/accounts/erasure";
 import { addAccount } from "@/lib/accounts/invitations";
 import { givePlanCredits } from "@/lib/accounts/plan-credits";
 import { makeFirstKey } from "@/lib/auth/keys/signing-keys";
@@ -29,11 +30,14 @@ import { claimMails, enqueueMail } from "@/lib/mail/outbox";
 import { hashMailbox } from "@/lib/mail/suppressions";
 import { replaceConfirmation } from "@/lib/mail/waitlist-mail";
 import { approveApp, appSessionId, beginAppSession } from "@/lib/oauth/app-session";
+import { rotateTokens } from "@/lib/oauth/token-rotation";
 import { readPlans } from "@/lib/plans/plan";
+import { hashSecret } from "@/lib/runtime/secret";
 import { recordOutages } from "@/lib/status/outages";
 import { startStageForEach } from "@/tests/support/block";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { everyEngine } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
 
 /*
  * Row locks: a writer holds the row until all who want it wait, so that what reads it without
@@ -42,6 +46,9 @@ import { everyEngine } from "@/tests/support/engines";
 
 const email = "ceo@example.com";
 const nowMs = Date.parse("2027-01-31T09:00:00Z");
+
+// The secret that the keys of both stores are sealed with.
+Object.assign(process.env, besideDatabaseUrl, { DATA_DIR: createFolder() });
 
 describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
   const isOnPostgres = engine.name === "PostgreSQL";
@@ -399,6 +406,53 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       () => recordOutages(async () => db, [{ name: "sign-in", isOutage: true }], new Map(), nowMs),
     );
     expect(await stage.query("SELECT part FROM status_outages")).toEqual([{ part: "sign-in" }]);
+  });
+
+  it("to erase a person keeps the balance that a writer leaves", async () => {
+    const { id } = await admit();
+    await behind(`UPDATE accounts SET credit_thousandths = 7000 WHERE id = '${id}'`, () =>
+      erasePerson(db, email, "service", nowMs),
+    );
+    expect(
+      await stage.query("SELECT credit_thousandths FROM accounts WHERE credit_thousandths > 0"),
+    ).toHaveLength(1);
+  });
+
+  /** Renews an app's tokens with its first refresh token, whose row says when it was used first. */
+  async function renewTwice(consumed_at_ms: number | null) {
+    const first = {
+      kind: "RefreshToken",
+      grant_id: "grant",
+      payload: "{}",
+      look_up_hash: null,
+      expires_at_ms: nowMs,
+    };
+    const row = { ...first, id_hash: hashSecret("connect", "first"), consumed_at_ms };
+    // The secret of its successor has gone.
+    const gone = { ...first, id_hash: "gone", parent_hash: row.id_hash, consumed_at_ms: null };
+    await db.insertInto("connect_state").values(row).execute();
+    if (consumed_at_ms) await db.insertInto("connect_state").values(gone).execute();
+    const renew = (made: string) => () =>
+      rotateTokens(
+        db,
+        {
+          used: { kind: "RefreshToken", jti: "first" },
+          grantId: "grant",
+          issued: { ...first, kind: "RefreshToken", id_hash: made, consumed_at_ms: null },
+        },
+        nowMs,
+      );
+    const came = await behind("UPDATE connect_state SET payload = payload", renew("one"), renew("other"));
+    expect(came[0]).toEqual({ successor: expect.any(String) });
+    expect(came[1]).toEqual(came[0]);
+    const issued = "SELECT id_hash FROM connect_state WHERE parent_hash <> '' AND id_hash <> 'gone'";
+    expect(await stage.query(issued)).toHaveLength(1);
+  }
+
+  it("to renew at once gets one successor, from the first use on and from a later one", async () => {
+    await renewTwice(null);
+    await stage.query("DELETE FROM connect_state");
+    await renewTwice(nowMs - 1);
   });
 
   it("to make the first keys finds them made", async () => {

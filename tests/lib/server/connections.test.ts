@@ -58,6 +58,25 @@ describe("requests in a pipeline", () => {
     expect(statuses(received)).toEqual(["200", "200", "404", "200", "200"]);
   });
 
+  it("are answered in order though their bytes come in pieces, each once a part of an answer has left", async () => {
+    const paths = ["/sign-in", health.path, "/api/x", "/sign-in", "/api/x", health.path];
+    const sent = [...paths, ...paths].map(get).join("") + lastGet("/sign-in");
+    const expected = ["200", "200", "404", "200", "404", "200"];
+    // From a request and a half on: there is always one in work, and one that has begun to come.
+    for (const bytes of [67, 113, 200]) {
+      const socket = await open();
+      let left = sent;
+      const sendMore = () => {
+        socket.write(left.slice(0, bytes));
+        left = left.slice(bytes);
+      };
+      socket.on("data", sendMore);
+      const received = text(socket);
+      sendMore();
+      expect(statuses(await received), `${bytes} bytes`).toEqual([...expected, ...expected, "200"]);
+    }
+  });
+
   it("are all answered up to eight behind the one in work; of more that one read brings, the rest is refused", async () => {
     expect(statuses(await service.send(get(health.path).repeat(8) + lastGet(health.path)))).toEqual(
       new Array(9).fill("200"),
