@@ -1,7 +1,7 @@
 import { expect } from "@playwright/test";
 import { test } from "./support/office";
 
-/* The header on small phones, in every font that may replace ours. */
+/* What small phones show, in every font that may replace ours. */
 
 test.use({ bypassCSP: true });
 
@@ -26,4 +26,21 @@ test("the header is one row on small phones", async ({ page }) => {
       expect(new Set(centres).size, `${width} px, in ${font || "our own fonts"}: ${centres}`).toBe(1);
     }
   }
+});
+
+test("a part that works has a row of the same height before and after our fonts have loaded", async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 320, height: 568 });
+  const heights = async () => {
+    await page.goto("/status");
+    await page.evaluate(() => document.fonts.ready);
+    const rows = page.getByRole("main").getByRole("listitem").filter({ hasText: "Works" });
+    return rows.evaluateAll((found) => found.map((row) => row.getBoundingClientRect().height));
+  };
+  await page.route("**/*.woff2", (route) => route.abort());
+  const before = await heights();
+  await page.unroute("**/*.woff2");
+  for (const [at, height] of (await heights()).entries())
+    expect(Math.abs(height - (before[at] ?? 0)), `row ${at}`).toBeLessThan(3);
 });
