@@ -12,5 +12,5 @@ export function nameOperator(): string {
   const { host } = new URL(appUrl);
   return operatorName
     ? `Corner Office at ${host} is run by ${[operatorName, operatorAddress].filter(Boolean).join(", ")}.`
-    : `The operator of Corner Office at ${host} has not given a name here.`;
+    : `Corner Office at ${host} is run by the people who send its invitations.`;
 }

@@ -27,7 +27,7 @@ describe("the front page", async () => {
       ...["What happens after the trial?", "How do I leave?", "Who runs it", "For developers"],
     ]);
     for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
-    expect(main).toContain("has not given a name here.");
+    expect(main).toContain("is run by the people who send its invitations.");
     expect(main, "addresses of operations are in the documents").not.toContain("/api/");
     expect(main).not.toContain("open source");
   });

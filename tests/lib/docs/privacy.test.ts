@@ -141,7 +141,7 @@ describe("/privacy and /terms", async () => {
     for (const path of ["/privacy", "/terms"]) {
       const text = await read(service, path);
       expect(text).toContain(
-        `The operator of Corner Office at localhost:${service.port} has not given a name here.`,
+        `Corner Office at localhost:${service.port} is run by the people who send its invitations.`,
       );
       expect(text).toContain(`Questions go to [${supportEmail}](mailto:${supportEmail}).`);
     }
