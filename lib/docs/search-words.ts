@@ -53,10 +53,14 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [to.connectExpo]: "connect react native phone mobile typescript store",
   [to.connectTerminal]: "connect program cli signin headless server ssh tv raspberry device code flow",
   [to.connectWeb]: "connect javascript spa react vue angular javascript frontend web app website bff backend",
-  [`${to.connectAnApp}#what-your-app-gets`]: "two programs share one refresh token",
+  [`${to.connectAnApp}#share-a-token-between-processes`]: "two programs share one refresh token",
   [`${to.connectAnApp}#scopes-and-resources`]:
     "permission permissions rights access scope audience resource one token both same api mcp",
   [`${to.connectAnApp}#who-your-app-is`]: "client id redirect uri callback register registration secret",
+  [`${to.connectAnApp}#redirect-uris`]: "callback refused",
+  [`${to.connectAnApp}#metadata-and-libraries`]: "openid connect oidc discovery id token",
+  [`${to.connectAnApp}#apps-that-register-themselves`]:
+    "register itself dynamic registration client metadata",
   [`${to.connectAnApp}#what-can-go-wrong`]: "oauth error invalid_grant access_denied",
   [to.client]: "sdk library package download install typescript javascript python swift kotlin",
   [`${to.client}#offline`]: "internet connection network plane flight train tunnel outage without wifi cache",

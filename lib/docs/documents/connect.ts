@@ -55,15 +55,31 @@ export const connect: DocumentText = {
 
 | It gets | Lifetime | What to do with it |
 | --- | --- | --- |
-| Access token | an hour at most | send it as \`Authorization: Bearer\`, or as \`DPoP\` with a proof if it is [bound to a key](${to.authentication}#tokens-that-only-their-holder-can-use); keep it in memory only |
-| Refresh token | until its successor is used, at most as long as the session: \`refresh_token_expires_in\` has the seconds that are left now | store it where the system stores passwords; each renewal returns another, which replaces it. One that is bound to a key stays the same |
-| Session | until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token | nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected |
+| Access token | an hour at most | send it as \`Authorization: Bearer\`; keep it in memory only |
+| Refresh token | \`refresh_token_expires_in\` has the seconds that are left | store it where the system stores passwords; each renewal replaces it |
+| Session | ${days} days at most, and ${idle} without use | nothing; its owner can end it, and so can the operator |
 
-- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, it is refused with \`invalid_grant\`; from another network than that of the last renewal, someone may have stolen it, so the session ends too. A code works once.
-- An app that proves with each request for tokens that it has a key (DPoP, RFC 9449) gets tokens that are bound to it. A copy of them is worth nothing without the key, so there is no chain: several processes may use one refresh token at once. An app that was connected without a key is bound by the first renewal with a proof. \`dpop_jkt\` in its request binds the code too, and \`dpop_bound_access_tokens\` in its registration or metadata document makes sure that it never gets other tokens.
-- If several processes of yours share one refresh token that is not bound to a key, let one renew at a time, or read the newest one from your store before you renew and after an \`invalid_grant\`: another process may have stored it. Delete only the token that was refused.
+A renewal is a use, and so is a request with its token. The ${days} days begin with the approval, and again when the owner presses “Keep all” at ${linkToPage(pages.access)}, where they can end the session too. They get an email when an app is connected, and 7 days before the last date of one that is still connected.
+
+### Renew a token
+
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${describeSeconds(oauthBounds.windowSeconds)}.
+- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again.
+- After that, it is refused with \`invalid_grant\`. From another network than that of the last renewal, someone may have stolen it, so the session ends too. A code works once.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
+
+### Share a token between processes
+
+- Let one process renew at a time, or read the newest refresh token from your store before you renew and after an \`invalid_grant\`: another process may have stored it. Delete only the token that was refused.
+- One refresh token that is bound to a key can be used by several processes at once.
+
+### Bind tokens to a key
+
+An app that proves with each request for tokens that it has a key (DPoP, RFC 9449) gets tokens that are bound to it. A copy of them is worth nothing without the key, so there is no chain: the refresh token stays the same. Access tokens are then [sent as \`DPoP\` with a proof](${to.authentication}#tokens-that-only-their-holder-can-use).
+
+- An app that was connected without a key is bound by the first renewal with a proof.
+- \`dpop_jkt\` in its request binds the code too.
+- \`dpop_bound_access_tokens\` in its registration or metadata document makes sure that it never gets other tokens.
 
 ## Scopes and resources
 
@@ -79,29 +95,51 @@ export const connect: DocumentText = {
 | one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback (on any port), its own scheme, or HTTPS |
 | the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
-An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\`, \`dpop_bound_access_tokens\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${describeSeconds(oauthSeconds.usedClient)} after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
-
-A redirect URI is HTTPS at another host than ours, HTTP at a loopback address or name (such as \`127.0.0.1\`) on any port, or has a scheme of your app. It must be normalized (equal to \`new URL(uri).href\`, but a host alone may go without its slash), without a user name, white space, a backslash, \`*\` or a fragment. What cannot be used of a registration or a document is left out, which the answer to a registration shows: other redirect URIs, those after the tenth, and of a name what follows its 80th character. Only if no redirect URI is left is it refused, with the reason; an app that names the grant of device codes in \`grant_types\` can register without any. Invisible characters and text direction marks are removed from names.
-
-All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token.
-
-The operator registers an app with a command:
+All clients need PKCE with \`S256\` and have no client secret. The operator registers an app with a command:
 
 ${code("console", `npm run -s admin -- connect add studio "Studio for iPhone" com.example.studio:/signed-in`)}
+
+### Metadata and libraries
+
+The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token.
+
+### Apps that register themselves
+
+An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`.
+
+- Of a document we read \`client_name\`, \`redirect_uris\`, \`dpop_bound_access_tokens\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`.
+- A registration expires after a day, or ${describeSeconds(oauthSeconds.usedClient)} after an owner last approved or kept the app.
+- What cannot be used is left out, which the answer to a registration shows: redirect URIs that are not allowed, those after the tenth, and of a name what follows its 80th character. Only if no redirect URI is left is it refused, with the reason; an app that names the grant of device codes in \`grant_types\` can register without any.
+- Invisible characters and text direction marks are removed from names.
+- If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+
+### Redirect URIs
+
+A redirect URI is one of three:
+
+- HTTPS at another host than ours
+- HTTP at a loopback address or name, such as \`127.0.0.1\`, on any port
+- a scheme of your app
+
+It must be normalized (equal to \`new URL(uri).href\`, but a host alone may go without its slash), without a user name, white space, a backslash, \`*\` or a fragment.
 
 ## What can go wrong
 
 | Your app gets | It means | It should |
 | --- | --- | --- |
 | \`access_denied\` | the owner declined | wait until the owner clicks your button again |
-| \`invalid_grant\` | the token or the code was used before, or the session has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice | try once with a newer token, if another process has stored one; else forget its tokens, show that text, and ask the owner again |
+| \`invalid_grant\` | the token or the code was used before, or the session has ended | try once with a newer token, if another process has stored one; else forget its tokens and ask the owner again |
 | \`authorization_pending\` | the owner has not answered yet | try again after \`interval\`, or 5 seconds |
 | \`expired_token\` | the owner did not answer in time | start again when the owner wants to |
 | \`invalid_request\` | for example, \`response_mode\` is not \`query\` | omit that parameter |
 | \`invalid_target\` | the \`resource\` is not one of ours, or more than the owner approved | use one of ours |
-| a page with a \`400\`, and no redirect | we cannot tell where the answer should go; the page says which: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not | register again if it was not registered; otherwise tell its developer what the page says |
 | \`invalid_dpop_proof\`, \`use_dpop_nonce\` | the proof of its key is not valid, was used before, or is of a clock that differs; nothing was used up | sign another proof, in the second case with the \`DPoP-Nonce\` of the answer, and keep its tokens |
+| a page with a \`400\`, and no redirect | we cannot tell where the answer should go; the page says why | register again if it was not registered; otherwise tell its developer what the page says |
 | \`429\`, \`5xx\`, no network | a temporary failure | wait, keep its tokens, and send the same again |
+
+For ${ended} days after the end of a session, \`error_description\` says why it ended, and your app can show that text: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice.
+
+The page with a \`400\` says which it is: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not.
 
 The endpoints are \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\` and \`${revocation.path}\`. A redirect to your app contains our URL as \`iss\` (RFC 9207); compare it with the URL that you used.
 `,
