@@ -5,7 +5,7 @@ import { type Backend, listBackends } from "@/lib/backend/backends";
 import { settings } from "@/lib/config/settings";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import type { OfficeCall, OfficePage, OfficeView } from "@/lib/office/page";
-import { Table } from "@/lib/office/table";
+import { SystemCard } from "@/lib/office/system-card";
 import { Instant } from "@/lib/office/values";
 
 async function show(call: OfficeCall) {
@@ -13,7 +13,7 @@ async function show(call: OfficeCall) {
   const { backend } = settings();
   return (
     <>
-      <p>
+      <p className="lead">
         Your own systems that read accounts, spend and hold credits.{" "}
         {backend ? (
           <>
@@ -25,17 +25,20 @@ async function show(call: OfficeCall) {
           </>
         )}
       </p>
-      <Table
-        rows={backends}
-        columns={{
-          Name: ({ id }) => id,
-          "It may": ({ may }) => may.join(" and "),
-          Added: ({ addedAtMs }) => <Instant atMs={addedAtMs} />,
-          Keys: ({ keys }) => <Keys keys={keys} />,
-          Change: ({ id }) => <Changes call={call} id={id} />,
-        }}
-        whenEmpty="None."
-      />
+      {backends.length === 0 && <p className="quiet">No system of yours has a key yet.</p>}
+      {backends.map(({ id, may, keys, addedAtMs }) => (
+        <SystemCard
+          key={id}
+          name={id}
+          facts={{
+            "It may": may.join(" and "),
+            Added: <Instant atMs={addedAtMs} />,
+            Keys: <Keys keys={keys} />,
+          }}
+        >
+          <Changes call={call} id={id} />
+        </SystemCard>
+      ))}
       <h2>Add a backend</h2>
       <ActForm act={add} call={call}>
         <button type="submit">Add</button>
@@ -63,7 +66,12 @@ function Changes({ call, id }: { call: OfficeCall; id: string }) {
           <button type="submit">Rotate the key of {id}</button>
         </ActForm>
       </details>
-      <PostButton action={remove.form.path} hidden={{ backend: id }} label={`Remove ${id}`} look="danger">
+      <PostButton
+        action={remove.form.path}
+        hidden={{ backend: id }}
+        label={`Remove ${id}`}
+        look="danger small"
+      >
         Remove
       </PostButton>
     </>

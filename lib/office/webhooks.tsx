@@ -1,11 +1,13 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostButton } from "@/app/(pages)/post-form";
+import { Light } from "@/app/(pages)/status-light";
 import { webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import { addressOf, type OfficeCall, type OfficePage, type OfficeView } from "@/lib/office/page";
+import { SystemCard } from "@/lib/office/system-card";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
 
@@ -18,20 +20,11 @@ async function show(call: OfficeCall) {
   const chosen = described.find(({ id }) => id === input("webhook"));
   return (
     <>
-      <p>Your own systems that are told what happens to accounts, as it happens.</p>
-      <Table
-        rows={described}
-        columns={{
-          Receiver,
-          Events: ({ events }) => events?.join(", ") ?? "all",
-          State,
-          Waiting: ({ waiting }) => waiting,
-          "Given up": ({ failed }) => failed,
-          Deliveries: LastOnes,
-          Change: Changes,
-        }}
-        whenEmpty="None."
-      />
+      <p className="lead">Your own systems that are told what happens to accounts, as it happens.</p>
+      {described.length === 0 && <p className="quiet">No system is told anything yet.</p>}
+      {described.map((webhook) => (
+        <Webhook key={webhook.id} {...webhook} />
+      ))}
       {chosen && (
         <Deliveries call={call} webhook={chosen} deliveries={await latestDeliveries(db, chosen.id)} />
       )}
@@ -69,6 +62,48 @@ export async function showIdleWebhooks(db: Db) {
   );
 }
 
+function Webhook(webhook: Described) {
+  const { id, url, state, events, waiting, failed } = webhook;
+  const facts = {
+    Events: events?.join(", ") ?? "all",
+    Waiting: waiting,
+    "Given up": failed,
+    Id: <code>{id}</code>,
+  };
+  return (
+    <SystemCard
+      name={<UntrustedText>{url}</UntrustedText>}
+      facts={facts}
+      light={
+        <Light colour={colours[state]}>
+          <State {...webhook} />
+        </Light>
+      }
+    >
+      <LastOnes {...webhook} />
+      <TestButton {...webhook} />
+      <PostButton
+        action={rotate.form.path}
+        hidden={{ webhook: id }}
+        label={`Rotate the secret of ${url}`}
+        look="plain small"
+      >
+        Rotate the secret
+      </PostButton>
+      <PostButton
+        action={remove.form.path}
+        hidden={{ webhook: id }}
+        label={`Remove ${url}`}
+        look="danger small"
+      >
+        Remove
+      </PostButton>
+    </SystemCard>
+  );
+}
+
+const colours = { works: "good", failing: "soon", stopped: "stopped", locked: "stopped" } as const;
+
 const Receiver = ({ id, url }: Described) => (
   <>
     <UntrustedText>{url}</UntrustedText>
@@ -78,13 +113,13 @@ const Receiver = ({ id, url }: Described) => (
 );
 
 const LastOnes = ({ id, url }: Described) => (
-  <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last ones to ${url}`}>
-    The last ones
+  <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last deliveries to ${url}`}>
+    Last deliveries
   </a>
 );
 
 const TestButton = ({ id, url }: Described) => (
-  <PostButton action={test.form.path} hidden={{ webhook: id }} label={`Test ${url}`}>
+  <PostButton action={test.form.path} hidden={{ webhook: id }} label={`Test ${url}`} look="plain small">
     Test
   </PostButton>
 );
@@ -101,22 +136,6 @@ function State({ state, failingSince, stoppedSince }: Described) {
         </>
       )}
     </>
-  );
-}
-
-function Changes(webhook: Described) {
-  const { id, url } = webhook;
-  const hidden = { webhook: id };
-  return (
-    <div className="actions">
-      <TestButton {...webhook} />
-      <PostButton action={rotate.form.path} hidden={hidden} label={`Rotate the secret of ${url}`}>
-        Rotate the secret
-      </PostButton>
-      <PostButton action={remove.form.path} hidden={hidden} label={`Remove ${url}`} look="danger">
-        Remove
-      </PostButton>
-    </div>
   );
 }
 
