@@ -47,7 +47,7 @@ const maxLogged = 400; // characters of a client id
 /** A request is refused if it is malformed, counted, put to the library, issued what that allows, and answered. */
 async function exchange(call: Call): Promise<ResponseParts> {
   const { path, query, headers, client } = call;
-  const { resume, revocation, token } = connectEndpoints;
+  const { device, resume, revocation, token } = connectEndpoints;
   const form = new URLSearchParams(call.fields);
   const clientHeaders = readClientHeaders(headers, form);
   const malformed = findMalformed(call, form);
@@ -70,8 +70,13 @@ async function exchange(call: Call): Promise<ResponseParts> {
   );
   if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
   if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
-  return path === token.path ? issueTokens(call, form, asked, answer) : render(answer);
+  if (path === token.path) return issueTokens(call, form, asked, answer);
+  const isCode = path === device.path && answer.status === 200;
+  return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
 }
+
+/** The default of RFC 8628 (§3.2), said all the same, because some clients do not know it. */
+const pollSeconds = 5;
 
 /** Why a request is not even put to the library. */
 function findMalformed({ path, query }: Call, form: URLSearchParams): string | undefined {

@@ -68,7 +68,8 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
 
     it("connects a device by its code", async () => {
       const device = await app.askByDevice();
-      expect(device.verification_uri).toBe(`${service.url}/connect`);
+      // SecureAuthCorp/oauth2c#133
+      expect(device).toMatchObject({ verification_uri: `${service.url}/connect`, interval: 5 });
       const { headers } = await answerDevice(browser, ` ${device.user_code.toLowerCase()} `);
       expect(headers.location).toContain("/connect?answered=user_code&outcome=approved&");
       expect((await browser.open(headers.location ?? "")).text).toContain("Return to your device.");
