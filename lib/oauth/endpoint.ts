@@ -15,6 +15,7 @@ import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
+import { revokeAccessToken } from "@/lib/oauth/access-token-revocation";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
@@ -70,9 +71,21 @@ async function exchange(call: Call): Promise<ResponseParts> {
   );
   if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
   if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
+  if (path === revocation.path && (await isAccessTokenRevoked(call, form, answer)))
+    return { status: 200, body: null };
   if (path === token.path) return issueTokens(call, form, asked, answer);
   const isCode = path === device.path && answer.status === 200;
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
+}
+
+/** Whether the library left an access token to us, and it is revoked now. */
+async function isAccessTokenRevoked(
+  { nowMs }: Call,
+  form: URLSearchParams,
+  { body }: KoaContextWithOIDC,
+): Promise<boolean> {
+  if (Object(body).error !== "unsupported_token_type") return false;
+  return revokeAccessToken(form.get("token") ?? "", form.get("client_id"), nowMs);
 }
 
 /** The default of RFC 8628 (§3.2), said all the same, because some clients do not know it. */

@@ -66,7 +66,7 @@ A renewal is a use, and so is a request with its token. The ${days} days begin w
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${describeSeconds(oauthBounds.windowSeconds)}.
 - If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again.
 - After that, it is refused with \`invalid_grant\`. From another network than that of the last renewal, someone may have stolen it, so the session ends too. A code works once.
-- When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
+- When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009). The access token does as well: the session ends with either.
 
 ### Share a token between processes
 
