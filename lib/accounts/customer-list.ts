@@ -1,5 +1,6 @@
 import { type InferResult, sql } from "kysely";
 import { parseAccount } from "@/lib/accounts/account";
+import { contains } from "@/lib/accounts/accounts";
 import { asIso } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
@@ -84,10 +85,7 @@ function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs:
   if (filter) query = query.where("billing_customers.account_id", "in", accountsIn(db, filter, nowMs));
   const bought = text && accountsWithStripeId(db, text);
   if (bought) query = query.where("billing_customers.account_id", "in", bought);
-  else if (text) {
-    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-    query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
-  }
+  else if (text) query = query.where(contains("email", text));
   if (!after) return query;
   return query.where(({ eb, refTuple, tuple }) =>
     eb(

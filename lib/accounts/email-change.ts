@@ -3,6 +3,7 @@ import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
@@ -173,9 +174,8 @@ async function move(transaction: Db, change: Change, nowMs: number): Promise<voi
   await enqueueMail(transaction, mail, { nowMs });
 }
 
-async function hasAccount(transaction: Db, email: string): Promise<boolean> {
-  return (await accountBy(transaction, "email", email).select("id").executeTakeFirst()) !== undefined;
-}
+const hasAccount = (transaction: Db, email: string) =>
+  hasRow(accountBy(transaction, "email", email).select("id"));
 
 async function update(transaction: Db, id: string, to: Partial<Change>): Promise<void> {
   await transaction.updateTable("email_changes").set(to).where("id", "=", id).execute();

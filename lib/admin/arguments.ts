@@ -4,7 +4,7 @@ import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
-import { operatorName } from "@/lib/auth/operators";
+import { plainName } from "@/lib/auth/operators";
 import { dayMs } from "@/lib/config/durations";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { requestIdPattern } from "@/lib/http/call";
@@ -96,10 +96,7 @@ export const parseReference = parser((text) => {
 
 export const parseSubject = matching(/^user_\w{1,64}$/, "It must be a user id like user_2abc.");
 
-const parseOperator = matching(
-  operatorName,
-  "It must be 1 to 40 lower-case letters, digits, dots and hyphens.",
-);
+const parseOperator = matching(plainName, "It must be 1 to 40 lower-case letters, digits, dots and hyphens.");
 
 /** Parses the name of a plan, a feature or a limit. */
 export function parseSlug(text: string): string {

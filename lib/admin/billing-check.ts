@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
+import { checkClock } from "@/lib/admin/store-check";
 import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { purchaseEvents } from "@/lib/billing/fulfilment/events";
@@ -11,7 +12,6 @@ import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/register/hooks";
 
-const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
 const tolerantForMs = 7 * dayMs; // after the grace
 
 /** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
@@ -37,11 +37,8 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
     );
   }
   const { data, lastResponse } = await callStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));
-  const skewMs = Date.parse(lastResponse.headers.date ?? "") - Date.now();
   see(
-    Math.abs(skewMs) > maxSkewMs
-      ? `this clock is ${Math.round(Math.abs(skewMs) / 1000)} seconds ${skewMs > 0 ? "behind" : "ahead of"} Stripe's`
-      : undefined,
+    checkClock("Stripe", Date.parse(lastResponse.headers.date ?? ""))?.detail,
     "Set this machine's clock by NTP: deliveries five minutes off are refused.",
   );
   const url = `${settings().appUrl}${hooks.stripe.path}`;

@@ -67,10 +67,10 @@ export async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
     : fine(detail);
 }
 
-/** A fault if this machine's clock and that of a store are more than a minute apart, by which trials and tokens end. */
+/** A fault if this machine's clock and another one are more than a minute apart: trials and tokens end by them. */
 export function checkClock(store: string, storeMs: number, nowMs = Date.now()): CheckResult | undefined {
   const aheadMs = nowMs - storeMs;
-  if (Math.abs(aheadMs) <= maxSkewMs) return undefined;
+  if (!(Math.abs(aheadMs) > maxSkewMs)) return undefined;
   return fault(
     `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} ${store}'s`,
     "Set the clocks of both machines by NTP.",

@@ -9,8 +9,8 @@ import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 /** A person who works in the office. */
 export type Operator = { id: string; name: string };
 
-/** A name that can stand in the audit, in a command and in an address. */
-export const operatorName = /^[a-z\d][a-z\d.-]{0,39}$/;
+/** A name that can stand in the audit, in a command, in an address and, a backend's, in the `iss` of an assertion. */
+export const plainName = /^[a-z\d][a-z\d.-]{0,39}$/;
 
 export const linkMinutes = 15;
 

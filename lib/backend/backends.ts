@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, type JWK } from "jose";
+import { plainName } from "@/lib/auth/operators";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -10,9 +11,6 @@ export type Permission = (typeof permissions)[number];
 
 export type Backend = { id: string; may: Permission[]; keys: BackendKey[]; addedAtMs: number };
 type BackendKey = { kid: string; jwk: JWK; addedAtMs: number };
-
-/** A name that can stand in the audit, in a command and in the `iss` of an assertion. */
-const backendName = /^[a-z\d][a-z\d.-]{0,39}$/;
 
 const maxKeys = 2; // so that a key can be replaced while the one before is still in use
 
@@ -55,7 +53,7 @@ export async function addBackend(
   { id, may, publicKey, by }: { id: string; may: readonly Permission[]; publicKey?: string | undefined } & By,
   nowMs: number,
 ): Promise<string | undefined> {
-  if (!backendName.test(id))
+  if (!plainName.test(id))
     throw refused("This is no name of a backend.", "Use up to 40 small letters, digits, dots and hyphens.");
   const { key, privateKey } = takeKey(publicKey);
   await changeBackend(db, { what: "backend add", id, by }, nowMs, async (transaction, known) => {

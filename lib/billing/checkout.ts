@@ -204,7 +204,8 @@ async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "
   await open.where("session_id", session_id ? "=" : "is", session_id).execute();
 }
 
-const updateOpen = (db: Db, id: string) =>
+/** Updates a checkout while it is open. */
+export const updateOpen = (db: Db, id: string) =>
   db.updateTable("billing_checkouts").where("id", "=", id).where("state", "=", "open");
 
 function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.SessionCreateParams {

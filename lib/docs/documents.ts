@@ -25,7 +25,14 @@ import { support } from "@/lib/docs/documents/support";
 import { terms } from "@/lib/docs/documents/terms";
 import { webhooks } from "@/lib/docs/documents/webhooks";
 import { sectionsAt } from "@/lib/docs/sections";
+import { type OperationName, operations } from "@/lib/http/register/operations";
 import { documentPages } from "@/lib/http/register/pages";
+
+type OfOperations = { [Name in OperationName as `${Name}Operation`]: DocumentText };
+
+const ofOperations = Object.fromEntries(
+  (Object.keys(operations) as OperationName[]).map((name) => [`${name}Operation`, operationDocument(name)]),
+) as OfOperations;
 
 const texts: Record<keyof typeof documentPages, DocumentText> = {
   quickStart,
@@ -40,11 +47,7 @@ const texts: Record<keyof typeof documentPages, DocumentText> = {
   connectTerminal,
   connectWeb,
   apiReference,
-  healthOperation: operationDocument("health"),
-  siteBannerOperation: operationDocument("siteBanner"),
-  entitlementOperation: operationDocument("entitlement"),
-  creditsBalanceOperation: operationDocument("creditsBalance"),
-  unsubscribeOperation: operationDocument("unsubscribe"),
+  ...ofOperations,
   headers,
   errorObject,
   webhooks,

@@ -5,7 +5,7 @@ import { accountAt } from "@/lib/accounts/account-columns";
 import { lockAccount } from "@/lib/accounts/credit-limits";
 import { monthOf } from "@/lib/accounts/credit-watch";
 import { spendable } from "@/lib/accounts/ledger";
-import { describeSale } from "@/lib/billing/checkout";
+import { describeSale, updateOpen } from "@/lib/billing/checkout";
 import { type Checkout, findCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { readProgress } from "@/lib/billing/fulfilment/purchases-at-stripe";
@@ -282,6 +282,3 @@ async function makeInvoice(
 async function giveUp(db: Db, { id }: Checkout, state: "expired" | "failed"): Promise<void> {
   await updateOpen(db, id).set({ state }).execute();
 }
-
-const updateOpen = (db: Db, id: string) =>
-  db.updateTable("billing_checkouts").where("id", "=", id).where("state", "=", "open");
