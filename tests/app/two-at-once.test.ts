@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { hourMs } from "@/lib/config/durations";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
@@ -26,6 +27,21 @@ describe.each(engines)("at once, on $name", async (engine) => {
     onTestFinished(() => {
       stripe.whenDone = () => {};
     });
+  }
+  /** Holds the next of such requests to Stripe, after it was carried out, or all, until they are let go. */
+  function hold(start: string, which: "next" | "all" = "next") {
+    const { promise: hasCome, resolve: come } = Promise.withResolvers<void>();
+    const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+    stripe.whenDone = (request) => {
+      if (!request.startsWith(start)) return;
+      if (which === "next") stripe.whenDone = () => {};
+      come();
+      return free;
+    };
+    onTestFinished(() => {
+      stripe.whenDone = () => {};
+    });
+    return { hasCome, letGo };
   }
   /** As Stripe does, again until it is taken: its own deadline may pass first. */
   const deliver = async (event: object): Promise<void> => {
@@ -72,22 +88,51 @@ describe.each(engines)("at once, on $name", async (engine) => {
 
   it("a checkout and a deletion leave no checkout that can be paid", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
-    const { promise: made, resolve: isMade } = Promise.withResolvers<void>();
-    const { promise: left, resolve: hasLeft } = Promise.withResolvers<void>();
-    stripe.whenDone = (request) => {
-      if (!request.startsWith("POST /v1/checkout/sessions")) return;
-      stripe.whenDone = () => {};
-      isMade();
-      return left;
-    };
+    const { hasCome, letGo } = hold("POST /v1/checkout/sessions");
     const fields = { account: buyer.id, licence: "price_month" };
     const pressed = buyer.browser.submit("/home/checkout", fields);
-    await made;
+    await hasCome;
     await buyer.browser.submit("/home/account/delete", { account: buyer.id });
-    hasLeft();
+    letGo();
     await pressed;
     await shop.reconcile(buyer.email);
     expect([...stripe.sessions.values()].filter(({ status }) => status === "open")).toEqual([]);
+  });
+
+  it("a reading of a licence that was overtaken by its end does not bring it back", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    const { hasCome, letGo } = hold(`GET /v1/subscriptions/${subscription}`);
+    stripe.cancelAtPeriodEnd(subscription);
+    const [event = {}] = stripe.takeEvents();
+    const delivered = deliver(event);
+    await hasCome;
+    stripe.end(subscription);
+    await shop.deliverAll();
+    const ended = await shop.termsOf(buyer);
+    expect(ended.plan).not.toBe("licensed");
+    letGo();
+    await delivered;
+    expect(await shop.termsOf(buyer)).toEqual(ended);
+  });
+
+  it("an erasure of several owners looks at each again when the one before is gone", async () => {
+    const { buyer: first } = await buyPack();
+    await shop.deliverAll();
+    const second = await shop.admit("--plan", "licensed");
+    for (const { id, browser } of [first, second]) {
+      await browser.submit("/home/account/delete", { account: id });
+      shop.pass(1000);
+    }
+    const { hasCome, letGo } = hold("DELETE /v1/customers/", "all");
+    shop.pass(25 * hourMs);
+    const sent = service.admin("emails", "send-due"); // the service does the same
+    await hasCome;
+    await stage.query(`UPDATE accounts SET deletes_at_ms = NULL WHERE id = '${second.id}'`);
+    letGo();
+    await sent;
+    await service.admin("emails", "send-due");
+    expect((await service.admin("account", "show", first.email)).stderr).toContain("not_found");
+    expect((await shop.termsOf(second)).plan).toBe("licensed");
   });
 
   it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {

@@ -845,7 +845,7 @@ export class StripeStandIn {
     const answer = known?.answer ?? work();
     const kept = { body, answer, isDone: false };
     if (key && !known) this.remembered.set(key, kept);
-    const reply = await answer;
+    const reply = structuredClone(await answer); // what changes until it is sent is not in it
     await this.whenDone(request);
     kept.isDone = true;
     send(reply);
