@@ -68,7 +68,7 @@ export async function listForBackend(
   nowMs: number,
 ) {
   let query = db.selectFrom("accounts").select(accountAt(nowMs)).orderBy("id").limit(limit);
-  if (email !== undefined) query = query.where("email", "=", email.toLowerCase());
+  if (email !== undefined) query = query.where("email", "=", email);
   if (reference !== undefined) query = query.where("reference", "=", reference);
   if (plan !== undefined) query = query.where(isOnPlan(plan));
   if (state !== undefined) query = query.where(isInState(state, nowMs));

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { accountStates } from "@/lib/accounts/accounts";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
+import { parseTypedEmail } from "@/lib/config/email-address";
 import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
 import type { SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
@@ -122,7 +123,10 @@ export const queries = {
   list: z.strictObject(page),
   accounts: z.strictObject({
     ...page,
-    email: words(320).optional(),
+    // A query that was not encoded has a plus where a blank arrives, and no email has a blank.
+    email: words(320)
+      .transform((email) => parseTypedEmail(email.trim().replaceAll(" ", "+")) ?? email)
+      .optional(),
     reference,
     plan: slug.optional(),
     state: z.enum(accountStates).optional(),

@@ -201,6 +201,25 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     expect((await worker.get("/v1/accounts?limit=0")).status).toBe(400);
   });
 
+  // supertokens/supertokens-core#1148, FusionAuth/fusionauth-netcore-client#59
+  it("finds an account by its email however a backend writes that into the query", async () => {
+    await service.adminJson("account", "add", "ceo+works@xn--exmple-cua.com");
+    for (const email of [
+      "ceo%2Bworks@xn--exmple-cua.com",
+      "ceo+works@xn--exmple-cua.com",
+      "ceo%20works%40xn--exmple-cua.com",
+      `CEO+Works@${encodeURIComponent("exämple.com")}`,
+      "%20ceo+works@xn--exmple-cua.com%20",
+    ]) {
+      const { accounts } = await read(`/v1/accounts?email=${email}`);
+      expect(
+        accounts.map((account: { email: string }) => account.email),
+        email,
+      ).toEqual(["ceo+works@xn--exmple-cua.com"]);
+    }
+    expect(await read("/v1/accounts?email=no+one")).toEqual({ accounts: [], next: null });
+  });
+
   it("lists what each plan contains, and says of an account and in a check what its owner has", async () => {
     await service.adminJson(
       ..."plan set studio --title Studio --feature voice --limit assistants=7 --limit seats=none".split(" "),
