@@ -1,4 +1,4 @@
-import { type InferResult, sql } from "kysely";
+import type { InferResult } from "kysely";
 import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { changeInTurn } from "@/lib/auth/sessions/session-changes";
 import { endRows } from "@/lib/auth/sessions/session-end";
@@ -33,9 +33,7 @@ export async function makeRoom(
 
 /** The query of the audit's entries about sessions that ended since an instant because their account had too many. */
 export function crowdedOut(db: Db, email: string, sinceMs: number) {
-  const entries = auditEntries(db, { whom: [email], sinceMs });
-  // In the text, as in `endedApps`.
-  return entries.where("what", "=", sql.lit(overLimit.what)).limit(maxSessions);
+  return auditEntries(db, { whom: [email], what: overLimit.what, sinceMs }).limit(maxSessions);
 }
 
 /** How many sessions these entries are about. */

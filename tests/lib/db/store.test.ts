@@ -9,6 +9,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { endedApps } from "@/lib/auth/sessions/ended-app";
 import { crowdedOut } from "@/lib/auth/sessions/session-limit";
+import { auditEntries } from "@/lib/db/audit";
 import { Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -100,6 +101,24 @@ describe("the embedded store", () => {
       expect.objectContaining({ detail: expect.stringMatching(/^SEARCH local_sessions USING .*INDEX/) }),
     ]);
     db.close();
+    await store.close();
+  });
+
+  it("finds a person's entries of a kind by the index of persons, however many others have some", async () => {
+    const store = open();
+    const db = await store.ready();
+    const file = new DatabaseSync(join(dataDir, "store.sqlite"));
+    const filters = [
+      { whom: [email], what: "sign in", sinceMs: 0 },
+      { whom: [email], who: "stripe" },
+      { whom: [email, "acc_1"], who: "owner", what: "sign in" },
+    ];
+    for (const filter of filters) {
+      const { sql, parameters } = auditEntries(db, filter).limit(1).compile();
+      const plan = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as SQLInputValue[]));
+      expect(plan[0]?.detail, sql).toMatch(/^SEARCH audit_entries USING INDEX audit_entries_whom /);
+    }
+    file.close();
     await store.close();
   });
 
