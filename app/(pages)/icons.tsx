@@ -30,7 +30,7 @@ export function Icon({ name, outcome }: { name: IconName; outcome?: string }) {
 /** The drawing of what does not name itself, by how the name begins that we give it. */
 const unnamed: Record<string, IconName> = {
   "A device": "phone",
-  "A program on this computer": "program",
+  "A program on ": "program",
   "An app that opens ": "app",
 };
 

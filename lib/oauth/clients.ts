@@ -1,5 +1,6 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { readableName } from "@/lib/auth/readable-name";
+import { unnamedProgram } from "@/lib/auth/sessions/session-name";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
@@ -33,7 +34,7 @@ export const withoutRedirect = {
  */
 export const nativeClient = {
   client_id: "native",
-  client_name: "A program on this computer",
+  client_name: unnamedProgram,
   redirect_uris: ["/", "/callback", "/oauth/callback", "/mcp/oauth/callback"].flatMap((path) => [
     `http://127.0.0.1${path}`,
     `http://[::1]${path}`,

@@ -313,6 +313,7 @@ async function connectMany(email: string): Promise<void> {
   await Browser.signIn(service, email);
   const app = await makeApp(service);
   await connectApp(app, owner, service);
+  clock.pass(hourMs / 8);
   const { access_token } = await connectApp(app, owner, service);
   await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
   await owner.pressAtHome("/home/token");

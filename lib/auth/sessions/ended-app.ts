@@ -67,6 +67,7 @@ export function endedApps(db: Db, accountId: string, nowMs: number) {
   return db
     .selectFrom("local_sessions")
     .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
+    .select("begun_in")
     .where("account_id", "=", accountId)
     .where("kind", "=", app)
     .where("expires_at_ms", "<=", nowMs)

@@ -1,5 +1,6 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { clientNetwork } from "@/lib/auth/sessions/session-network";
+import { aheadOfUtc } from "@/lib/config/time-zone";
 import type { Call } from "@/lib/http/call";
 
 /*
@@ -45,16 +46,57 @@ export function describeStart({ headers, client }: Pick<Call, "headers" | "clien
   return { begun_in: describeBrowser(headers), network: clientNetwork(client) ?? null };
 }
 
-/** Numbers sessions that share a name, oldest first, so that each row of a list has a name of its own. */
-export function withDistinctNames(sessions: readonly Session[]): Session[] {
-  const counts = new Map<string, number>();
-  const numbered = sessions.toReversed().map((session) => {
-    const nth = (counts.get(session.name) ?? 0) + 1;
-    counts.set(session.name, nth);
+/** The name of a program on its owner's computer that gave none. */
+export const unnamedProgram = "A program on this computer";
+
+/** Names the system of a program without a name: it is on the computer whose browser approved it. */
+export function nameProgram<App extends { name: string }>(app: App, begunIn: string | null): App {
+  const [, system] = / on (.+)$/.exec(begunIn ?? "") ?? [];
+  return app.name === unnamedProgram && system ? { ...app, name: `A program on ${system}` } : app;
+}
+
+/**
+ * Tells sessions that share a name apart by the day on which they began, in a zone or in UTC, or by its time, or else by a
+ * number, oldest first: each row of a list has a name of its own.
+ */
+export function withDistinctNames(sessions: readonly Session[], zone?: string | null): Session[] {
+  const since = (format: Intl.DateTimeFormat) => (session: Session) => {
+    const { name, begun_at_ms: atMs } = session;
+    if (atMs === null) return session;
+    return { ...session, name: `${name}, since ${format.format(atMs + (aheadOfUtc(zone, atMs) ?? 0))}` };
+  };
+  const named = sessions.map((session) => nameProgram(session, session.startedIn.browser));
+  return tellApart(named, since(days), (alike) => tellApart(alike, since(times), number));
+}
+
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+const times = new Intl.DateTimeFormat("en-GB", {
+  ...{ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" },
+  timeZone: "UTC",
+});
+
+/** Renames those of each name that is not the only one. Those that then still share a name are renamed by `orElse` instead. */
+function tellApart(
+  sessions: readonly Session[],
+  rename: (session: Session) => Session,
+  orElse: (alike: Session[]) => Session[],
+): Session[] {
+  const renamed = new Map<Session, Session>();
+  for (const alike of Map.groupBy(sessions, ({ name }) => name).values()) {
+    if (alike.length === 1) continue;
+    const names = alike.map(rename);
+    const areTold = new Set(names.map(({ name }) => name)).size === alike.length;
+    const told = areTold ? names : orElse(alike);
+    for (const [at, session] of alike.entries()) renamed.set(session, told[at] ?? session);
+  }
+  return sessions.map((session) => renamed.get(session) ?? session);
+}
+
+const number = (alike: Session[]) =>
+  alike.map((session, at) => {
+    const nth = alike.length - at;
     return nth === 1 ? session : { ...session, name: `${session.name} #${nth}` };
   });
-  return numbered.reverse();
-}
 
 /** For example "Token copied on 21 November". */
 export function nameToken(by: "owner" | "operator", nowMs: number): string {

@@ -42,7 +42,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
 function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   if (ended.length === 0) return null;
   const isBack = ({ name, app_origin }: EndedApp) =>
-    apps.some((app) => app.name === name && app.app_origin === app_origin);
+    apps.some((app) => `${app.name},`.startsWith(`${name},`) && app.app_origin === app_origin);
   return (
     <details className="fold" open={apps.length === 0}>
       <summary>Ended in the last {sessionDays.ended} days</summary>

@@ -3,7 +3,7 @@ import { declinedOffers, type Passkey, passkeysOf } from "@/lib/auth/passkeys/pa
 import { endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
 import { currentSessions, toSessions } from "@/lib/auth/sessions/session";
 import { countCrowdedOut, crowdedOut } from "@/lib/auth/sessions/session-limit";
-import { withDistinctNames } from "@/lib/auth/sessions/session-name";
+import { nameProgram, withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { frequentStatement } from "@/lib/db/frequent-statement";
@@ -19,14 +19,14 @@ export type SignInMethods = { passkeys: Passkey[]; hasDeclined: boolean };
  * Reads who and what can act for an account: its sessions, the apps that have ended, and our own ways to sign in, where they
  * are on; `undefined` if that fails.
  */
-export function readAccess({ id, email }: Account, nowMs: number) {
+export function readAccess({ id, email, time_zone }: Account, nowMs: number) {
   return readPart("sessions could not be listed", async (db) => {
     const rows = parseLists(await readRows(db, id, email, nowMs, nowMs - dayMs));
     const { sessions, ended, crowded, passkeys, declined } = rows;
     const ways: SignInMethods = { passkeys, hasDeclined: declined.length > 0 };
     return {
-      sessions: withDistinctNames(toSessions(sessions)),
-      endedApps: toEndedApps(ended),
+      sessions: withDistinctNames(toSessions(sessions), time_zone),
+      endedApps: toEndedApps(ended).map((app) => nameProgram(app, app.begun_in)),
       crowdedOut: countCrowdedOut(crowded),
       ways: settings().signIn.kind === "local" ? ways : undefined,
     };

@@ -15,7 +15,7 @@ export const sessionGroups = {
     which: { kind: "app" },
     summary: "Disconnect all apps",
     verb: "Disconnect",
-    warning: "Each app has to be connected again before it can check whether your company may run.",
+    warning: "Each app has to be connected again before your assistants can work there.",
     done: "All apps are disconnected.",
   },
   tokens: {

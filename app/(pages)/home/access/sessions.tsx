@@ -3,7 +3,6 @@ import { maxSessions } from "@/lib/auth/sessions/session-limit";
 import { hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { forms } from "@/lib/http/register/forms";
-import { nativeClient } from "@/lib/oauth/clients";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { Icon, Monogram } from "../../icons";
@@ -116,7 +115,7 @@ const networkOf = ({ renewedFrom: [last], startedIn }: Session) => last ?? start
 
 /** Whether an app has the name that we give to what is nowhere else, so that the name says where it is. */
 const saysOrigin = ({ name, app_origin }: Session) =>
-  app_origin === "a program on a computer" && name.startsWith(nativeClient.client_name);
+  app_origin === "a program on a computer" && name.startsWith("A program on ");
 
 /** A session in one line. Behind it are its details, and a button that ends it unless the page is shown in it. */
 export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRowProps) {
@@ -212,14 +211,14 @@ function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }
 
 const yeses: readonly (string | null)[] = ["licensed", "trial", "hobby"] satisfies Standing["status"][];
 
-/** Whether an app that was told this status may run the company. */
+/** Whether assistants may work in an app that was told this status. */
 export const isYes = (told: Session["told"]) => yeses.includes(told);
 
 /** The last check of an app, or else the last use of the session. */
 export function usedInWords({ checked_at_ms, told, last_seen_at_ms }: Session, nowMs: number): string {
   if (checked_at_ms === null || told === null) return seenInWords(last_seen_at_ms, nowMs);
   const distance = describeDistance(checked_at_ms, nowMs);
-  return `checked ${distance === "now" ? "just now" : distance}: may ${isYes(told) ? "" : "not "}run`;
+  return `checked ${distance === "now" ? "just now" : distance}: may ${isYes(told) ? "" : "not "}work`;
 }
 
 /** The last use is stored to the hour. */
