@@ -231,7 +231,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
         parseLimit(field("below")),
       ];
       await setCreditLimits(await store(), owner, { monthly_thousandths, mail_below_thousandths }, nowMs);
-      return { to: `${billing}?limits#limits` };
+      return { to: field("from") === "account" ? `${account}#emails` : `${billing}?limits#limits` };
     },
     { ...byOwner, explained: explainedOnBilling },
   ),

@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
 import { toCredits } from "@/lib/accounts/ledger";
 import { forms } from "@/lib/http/register/forms";
-import { ownerPages, pages } from "@/lib/http/register/pages";
+import { pages } from "@/lib/http/register/pages";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { readSubscription } from "@/lib/mail/unsubscribe";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
-import { PostButton } from "../../post-form";
+import { PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
-import { readLimitsOf } from "../billing/credit-limits";
+import { type Limits, readLimitsOf } from "../billing/credit-limits";
 import { formatCredits } from "../billing/format-credits";
 import type { OwnVisit } from "../owner-page";
 
@@ -18,7 +18,7 @@ export async function readMailChoices(accountId: string, nowMs: number) {
     const { isStopped } = await readSubscription(accountId);
     return isStopped ? null : unsubscribeUrl(await findLinkKey(db), accountId, pages.unsubscribe);
   });
-  return { below: limits === undefined ? undefined : (limits?.mail_below_thousandths ?? null), introduction };
+  return { limits, introduction };
 }
 
 type EmailsProps = Pick<OwnVisit, "account"> & {
@@ -28,7 +28,7 @@ type EmailsProps = Pick<OwnVisit, "account"> & {
 };
 
 /** Every kind of mail, and where each is switched. */
-export function Emails({ account, choices: { below, introduction }, children }: EmailsProps) {
+export function Emails({ account, choices: { limits, introduction }, children }: EmailsProps) {
   const isOn = account.app_end_mails_stopped_at_ms === null;
   return (
     <section className="setting" id="emails">
@@ -48,54 +48,106 @@ export function Emails({ account, choices: { below, introduction }, children }: 
         <li>
           <div>
             <b>The end of an app</b>
-            <p className="quiet">
-              {isOn
-                ? "We email you 7 days before the last date of an app."
-                : "We do not email you before the last date of an app."}
-            </p>
+            <p className="quiet">A week before the last date of an app.</p>
           </div>
-          <PostButton
+          <Switch
+            name="The end of an app"
+            isOn={isOn}
             action={forms.switchAppMails.path}
             hidden={{ account: account.id, mails: isOn ? "off" : "on" }}
-            label={isOn ? "Turn off: the end of an app" : "Turn on: the end of an app"}
-            look="plain small"
-          >
-            {isOn ? "Turn off" : "Turn on"}
-          </PostButton>
+          />
         </li>
-        <li>
-          <div>
-            <b>Few credits</b>
-            <p className="quiet">
-              {below === undefined
-                ? "We cannot show what you have set at the moment."
-                : below === null
-                  ? "Off."
-                  : `When fewer than ${formatCredits(toCredits(below))} are left.`}
-            </p>
-          </div>
-          <a
-            className="button plain small"
-            href={`${ownerPages.billing.path}#limits`}
-            aria-label="Set: few credits"
-          >
-            Set
-          </a>
-        </li>
+        {limits === undefined ? (
+          <li>
+            <div>
+              <b>Few credits</b>
+              <p className="quiet">We cannot show what you have set at the moment.</p>
+            </div>
+          </li>
+        ) : (
+          <FewCredits accountId={account.id} limits={limits} />
+        )}
         <li>
           <div>
             <b>Introduction</b>
             <p className="quiet">
-              {introduction === null ? "None will come any more." : "Five mails in your first two weeks."}
+              {introduction === null
+                ? "Stopped for good: none will come any more."
+                : "Five mails in your first two weeks. Off is for good."}
             </p>
           </div>
-          {introduction && (
-            <a className="button plain small" href={introduction} aria-label="Stop: introduction">
-              Stop
-            </a>
+          {introduction !== undefined && (
+            <Switch name="Introduction" isOn={introduction !== null} action={introduction} />
           )}
         </li>
       </ul>
     </section>
+  );
+}
+
+/** Turns the mail about few credits off, or on below the number that is typed next to it. */
+function FewCredits({ accountId, limits }: { accountId: string; limits: NonNullable<Limits> | null }) {
+  const below = limits?.mail_below_thousandths ?? null;
+  const month = limits?.monthly_thousandths ?? null;
+  const hidden = {
+    account: accountId,
+    from: "account",
+    limit: month === null ? "" : String(toCredits(month)),
+    ...(below !== null && { below: "" }),
+  };
+  return (
+    <li>
+      <div>
+        <b>Few credits</b>
+        <p className="quiet" id="few-credits">
+          {below === null
+            ? "When fewer than this many are left:"
+            : `When fewer than ${formatCredits(below)} are left.`}
+        </p>
+      </div>
+      <Switch name="Few credits" isOn={below !== null} action={forms.setCreditLimits.path} hidden={hidden}>
+        {below === null && (
+          <input
+            name="below"
+            aria-labelledby="few-credits"
+            inputMode="decimal"
+            autoComplete="off"
+            maxLength={20}
+            required
+          />
+        )}
+      </Switch>
+    </li>
+  );
+}
+
+type SwitchProps = {
+  name: string;
+  isOn: boolean;
+  /** What it is posted to; none of one that cannot be switched on again. */
+  action: string | null;
+  hidden?: Record<string, string>;
+  /** What is chosen with it. */
+  children?: ReactNode;
+};
+
+/** A form that shows what is set, and sets the opposite. */
+function Switch({ name, isOn, action, hidden, children }: SwitchProps) {
+  const button = (
+    <button
+      type="submit"
+      className="switch"
+      role="switch"
+      aria-checked={isOn}
+      aria-label={name}
+      disabled={action === null}
+    />
+  );
+  if (action === null) return button;
+  return (
+    <PostForm action={action} hidden={hidden} className="switches">
+      {children}
+      {button}
+    </PostForm>
   );
 }
