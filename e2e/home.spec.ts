@@ -114,10 +114,12 @@ test("an open page ticks the app that was approved last once it asks", async ({ 
   const app = page.locator(".latest-app");
   await expect(app).toContainText("is connected. It hasn’t checked yet. Now ask it:");
   await expect(app).toHaveAttribute("data-is-done", "false");
-  await expect(app).toContainText("May my company run, and how many credits are left?");
+  await expect(app).toContainText("Is my plan active, and how many credits are left?");
   runSql(`UPDATE local_sessions SET checked_at_ms = ${clock.now()}, told = 'hobby' WHERE id = 'sess_asks'`);
   await passUntil(page, 10_000, () =>
-    expect(app).toContainText("“Claude” just asked: your company may run.", { timeout: 3000 }),
+    expect(app).toContainText("“Claude” has just checked your plan: your assistants may work there.", {
+      timeout: 3000,
+    }),
   );
   await expect(app).toHaveAttribute("data-is-done", "true");
 });

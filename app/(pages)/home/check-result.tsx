@@ -16,6 +16,8 @@ type CheckResultProps = {
   account: Account | undefined;
   /** Whether the account has an app, if that is known. */
   hasApp?: boolean | undefined;
+  /** Whether it had one that has lost access. */
+  hadApp?: boolean | undefined;
   bought?: Purchases | undefined;
   nowMs: number;
   /** Until when, by the licence. */
@@ -23,7 +25,7 @@ type CheckResultProps = {
 };
 
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
-export function CheckResult({ state, account, hasApp, bought, nowMs, children }: CheckResultProps) {
+export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, children }: CheckResultProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   const isSettled = !bought?.licence || settled.has(licenceStateOf(bought.licence));
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
@@ -46,7 +48,9 @@ export function CheckResult({ state, account, hasApp, bought, nowMs, children }:
       {children}
       <p>
         {lacksApp && state.status === "hobby" && "You are on the free hobby plan, which does not end. "}
-        {lacksApp ? "Connect your first app: your assistants work there." : state.next}
+        {lacksApp
+          ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
+          : state.next}
       </p>
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>

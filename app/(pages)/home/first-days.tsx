@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Session } from "@/lib/auth/sessions/session";
 import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
+import { Clock } from "../clock";
+import type { Access } from "./access/read-access";
 import { Tick } from "./tick";
 
 const watchedEverySeconds = 15;
@@ -17,15 +18,22 @@ const planStep = (mayRun: boolean): Step => ({
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-export function firstSteps({ plan }: Account, sessions: readonly Session[], mayRun: boolean): Step[] {
+export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, mayRun: boolean): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
+  const [ended] = endedApps;
   return [
     { isDone: true, title: "Sign in", how: "You are here." },
     {
       isDone: apps.some(({ kind }) => kind === "app"),
-      title: "Connect an app",
+      title: ended ? "Connect an app again" : "Connect an app",
       how: (
         <>
+          {ended && (
+            <>
+              “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />:{" "}
+              <a href={`${pages.access.path}#sessions`}>see why</a>.{" "}
+            </>
+          )}
           <a href={`${pages.access.path}#connect-something`}>Choose one</a>: Claude, ChatGPT, Codex, Cursor or
           VS Code. This page notices it.
         </>
@@ -33,7 +41,7 @@ export function firstSteps({ plan }: Account, sessions: readonly Session[], mayR
     },
     {
       isDone: apps.some(({ last_seen_at_ms }) => last_seen_at_ms !== null),
-      title: "Let it check whether your company may run",
+      title: "Let it check your plan",
       how: "It checks as soon as it is connected.",
     },
     ...(plan === "trial" ? [planStep(mayRun)] : []),
@@ -41,7 +49,7 @@ export function firstSteps({ plan }: Account, sessions: readonly Session[], mayR
 }
 
 /** The first steps of an account. While one is open, the page looks for it more often. */
-export function FirstDays({ steps }: { steps: Step[] }) {
+export function FirstDays({ steps, children }: { steps: Step[]; children: ReactNode }) {
   const done = steps.filter(({ isDone }) => isDone).length;
   const waits = steps.slice(0, 3).some(({ isDone }) => !isDone);
   return (
@@ -66,6 +74,7 @@ export function FirstDays({ steps }: { steps: Step[] }) {
           </li>
         ))}
       </ol>
+      {children}
     </section>
   );
 }

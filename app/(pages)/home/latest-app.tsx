@@ -18,7 +18,7 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
   const waits = checked_at_ms === null && isNew(app, nowMs);
   const isAgent = agents.some((agent) => name.startsWith(agent));
   const distance = describeDistance(checked_at_ms ?? nowMs, nowMs);
-  const asked = distance === "now" ? "just asked" : `asked ${distance}`;
+  const checked = distance === "now" ? "has just checked your plan" : `checked your plan ${distance}`;
   return (
     <div
       className="latest-app"
@@ -33,11 +33,11 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
             : `“${name}”${app_origin ? `, ${app_origin},` : ""}`}{" "}
           {checked_at_ms === null
             ? "is connected. It hasn’t checked yet."
-            : `${asked}: your company may ${isYes(told) ? "" : "not "}run.`}
+            : `${checked}: your assistants may ${isYes(told) ? "" : "not "}work there.`}
           {isAgent && " Now ask it:"}
         </p>
         {isAgent && (
-          <CopyLine text="May my company run, and how many credits are left?" label="a line to ask it" />
+          <CopyLine text="Is my plan active, and how many credits are left?" label="a line to ask it" />
         )}
       </div>
     </div>

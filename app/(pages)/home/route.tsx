@@ -1,10 +1,10 @@
+import type { ReactNode } from "react";
 import { spendable } from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
-import { Clock } from "../clock";
 import { Monogram } from "../icons";
 import { contentsInWords, Lines } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
@@ -30,8 +30,9 @@ export const { GET } = toPlatform(
     );
     const own = sessions?.find(({ id }) => id === sessionId);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
-    const steps = sessions && firstSteps(account, sessions, state.mayRun);
+    const steps = read && firstSteps(account, read, state.mayRun);
     const isBegun = !steps?.some(({ isDone }) => !isDone);
+    const news = latest && <LatestApp app={latest} nowMs={nowMs} />;
     const plan = plans.get(contents.plan);
     const lines = contentsInWords(contents, plans);
     const licence = state.mayRun ? licenceThatCounts(bought, state) : undefined;
@@ -39,11 +40,19 @@ export const { GET } = toPlatform(
     return (
       <>
         <div className="start">
-          <CheckResult {...visit} hasApp={hasApp}>
-            {licence && terms && <LicenceFacts account={account} licence={licence} terms={terms} />}
+          <CheckResult {...visit} hasApp={hasApp} hadApp={read?.endedApps[0] !== undefined}>
+            {licence && terms && (
+              <LicenceFacts account={account} licence={licence} terms={{ ...terms, card: undefined }} />
+            )}
             {!licence && account.plan === "licensed" && <PlanFacts {...visit} />}
           </CheckResult>
-          {steps && !isBegun ? <FirstDays steps={steps} /> : <Apps read={read} nowMs={nowMs} />}
+          {steps && !isBegun ? (
+            <FirstDays steps={steps}>{news}</FirstDays>
+          ) : (
+            <Apps read={read} nowMs={nowMs}>
+              {news}
+            </Apps>
+          )}
         </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
@@ -51,7 +60,6 @@ export const { GET } = toPlatform(
           </p>
         )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-        {latest && <LatestApp app={latest} nowMs={nowMs} />}
         <div className="facts">
           <section className="card" aria-labelledby="plan">
             <h2 id="plan">Your plan: {plan?.title}</h2>
@@ -71,7 +79,7 @@ export const { GET } = toPlatform(
               )}
             </p>
           </section>
-          {!isBegun && (hasApp || read?.endedApps[0]) && <Apps read={read} nowMs={nowMs} />}
+          {!isBegun && hasApp && <Apps read={read} nowMs={nowMs} />}
         </div>
       </>
     );
@@ -83,20 +91,16 @@ const maxApps = 4;
 const lastUse = ({ checked_at_ms, last_seen_at_ms }: Session) =>
   Math.max(checked_at_ms ?? 0, last_seen_at_ms ?? 0);
 
-/** The apps that were used last, with their last check, and without any the one that ended last. */
-function Apps({ read, nowMs }: { read: Access | undefined; nowMs: number }) {
+type AppsProps = { read: Access | undefined; nowMs: number; children?: ReactNode };
+
+/** The apps that were used last, with their last check. */
+function Apps({ read, nowMs, children }: AppsProps) {
   const apps = read?.sessions.filter(({ kind }) => kind === "app");
   const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
-  const ended = latest?.length === 0 ? read?.endedApps[0] : undefined;
   return (
     <section className="card" aria-labelledby="apps">
       <h2 id="apps">Apps and agents</h2>
       {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
-      {ended && (
-        <p className="quiet">
-          “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />.
-        </p>
-      )}
       <ul className="entries named">
         {latest?.slice(0, maxApps).map((app) => (
           <li key={app.id} data-key={app.id}>
@@ -108,13 +112,12 @@ function Apps({ read, nowMs }: { read: Access | undefined; nowMs: number }) {
       </ul>
       <p>
         <a href={pages.access.path}>
-          {ended
-            ? "See why, and connect it again"
-            : latest && latest.length > maxApps
-              ? `All ${latest.length} apps`
-              : "Manage apps, or connect another"}
+          {latest && latest.length > maxApps
+            ? `All ${latest.length} apps`
+            : "Manage apps, or connect another"}
         </a>
       </p>
+      {children}
     </section>
   );
 }

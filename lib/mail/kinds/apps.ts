@@ -142,7 +142,7 @@ function newAppText(app: App, zone?: Zone): MailContent {
     body: [
       `An app was connected to your account on ${formatInstant(atMs, zone)}:`,
       describeApp(app),
-      "It can read whether your company may run, and your credits. It can’t approve anything for you.",
+      "It can read whether your plan is active, and your credits. It can’t approve anything for you.",
       "If you approved it, you have nothing to do.",
       "If you didn’t, end its access now: someone else may be signed in as you.",
       linkTo(ownerPages.access, "See your apps"),
@@ -159,7 +159,7 @@ function replayedText(app: App, zone?: Zone): MailContent {
     body: [
       `An app was disconnected on ${formatInstant(atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
       describeApp(app),
-      "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
+      "It could read whether your plan was active, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       linkTo(ownerPages.access, "See your apps"),
     ],
   };

@@ -35,17 +35,6 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
       <section className="card licence" data-colour={standing.light[0]} aria-labelledby="billing">
         <StatusLights state={standing} />
         <h2 id="billing">{standing.heading}</h2>
-        {bought?.hasBought && (
-          <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
-            <p className="quiet">
-              Invoices
-              {licence && licence.ends_at_ms === null ? ", your card, and how to cancel" : " and your card"}
-            </p>
-            <button type="submit" className="plain small">
-              Manage billing
-            </button>
-          </PostForm>
-        )}
         {paid.length > 1 && (
           <Alert>
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
@@ -84,6 +73,17 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
             hidden={{ account: account.id, ...(state === "unfinished" && { for: state }) }}
           >
             <button type="submit">{standing.step.words}</button>
+          </PostForm>
+        )}
+        {bought?.hasBought && (
+          <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
+            <p className="quiet">
+              Invoices
+              {licence && licence.ends_at_ms === null ? ", your card, and how to cancel" : " and your card"}
+            </p>
+            <button type="submit" className="plain small">
+              Manage billing
+            </button>
           </PostForm>
         )}
       </section>

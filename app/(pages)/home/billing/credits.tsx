@@ -67,7 +67,9 @@ export function Credits({ account, mayRun, read, children }: CreditsProps) {
           <EntryLinks hasNewer={read.hasNewer} oldest={read.oldest} />
         </>
       )}
-      {read?.page.length === 0 && <p className="quiet">No entries yet.</p>}
+      {read?.page.length === 0 && (
+        <p className="quiet">No history yet: each job that uses credits is listed here with what it used.</p>
+      )}
       {!read && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
   );
@@ -85,7 +87,7 @@ export function Balance({ account, mayRun }: BalanceProps) {
         <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        Credits pay for what your assistants use.{" "}
+        Credits pay for what your assistants use. The history shows what each job used.{" "}
         {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
         have more.{mayRun && " Your company keeps running either way."}
         {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import type { Card } from "@/lib/billing/customer/card";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
@@ -8,10 +9,15 @@ import { describeDue, type Licence, licenceStateOf, paymentDay } from "@/lib/pla
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
-import type { Purchases, readTerms } from "./offers";
+import type { Purchases } from "./offers";
 
 /** What is known of a licence at Stripe. */
-export type Terms = Awaited<ReturnType<typeof readTerms>>;
+export type Terms = {
+  name?: string | undefined;
+  next?: NextPayment | undefined;
+  card?: Card | undefined;
+  limit?: number | null;
+};
 
 /** The licence that the words about an account are about: one that runs, or whose end has stopped the company. */
 export function licenceThatCounts(bought: Purchases | undefined, { mayRun }: Standing) {
