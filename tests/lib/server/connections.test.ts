@@ -210,6 +210,8 @@ describe("connections", () => {
     expect(await ask(), "in the place of one that was answered").toEqual(["100"]);
     for (const socket of others) socket.destroy();
     await eventually(async () => expect(await ask(), "and of those that broke off").toEqual(["100"]));
+    const again = await Promise.all(Array.from({ length: 200 }, ask));
+    expect(new Set(again.flat()), "each of which was one").toEqual(new Set(["100"]));
     for (const socket of opened) socket.destroy();
     await own.stop();
   });
