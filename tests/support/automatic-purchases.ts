@@ -46,7 +46,7 @@ export async function openAutomaticPurchases(shop: Shop) {
     ).length;
   const stopMails = async ({ email }: Buyer) =>
     (await mailsTo(service.dataDir, email)).filter(({ subject = "" }) =>
-      subject.includes("not bought automatically"),
+      subject.includes("Automatic purchases of credits are off"),
     );
   /** A round of what the server does by itself. */
   const round = async () => expect(await shop.reconcile()).toMatchObject({ failed: 0 });

@@ -91,10 +91,10 @@ export const whyStopped: Record<StopReason, string> = {
 /** The mail when automatic purchases of credits were turned off because one failed. */
 function stoppedText({ why, purchase }: Omit<Stopped, "accountId">): MailContent {
   return {
-    subject: "Credits are not bought automatically any more",
+    subject: "Automatic purchases of credits are off",
     preview: whyStopped[why],
     body: [
-      `${whyStopped[why]} So nothing is bought automatically any more, and no further payment is tried.`,
+      `We no longer buy credits for you, and try no further payment. ${whyStopped[why]}`,
       "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
       ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
       linkTo(ownerPages.billing, "See your credits"),
