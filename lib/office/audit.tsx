@@ -4,7 +4,8 @@ import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { type Columns, LongTable, perPage } from "@/lib/office/table";
-import { Instant, Person, UntrustedText } from "@/lib/office/values";
+import { Ago, Instant, Person, UntrustedText } from "@/lib/office/values";
+import { clock } from "@/lib/status/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
@@ -24,22 +25,35 @@ async function show(call: OfficeCall) {
   const after = atMs ? { at_ms: Number(atMs), id } : undefined;
   const query = auditEntries(db, { who, whom, what, ...day, after });
   const rows = await query.limit(perPage + 1).execute();
-  const emails = await findEmails(db, rows.slice(0, perPage));
+  const shown = rows.slice(0, perPage);
+  const emails = await findEmails(db, shown);
+  const newestOf = new Map(shown.toReversed().map((row) => [days.format(row.at_ms), row]));
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
     return whom?.includes("@") ? <Person email={whom} /> : <UntrustedText>{whom}</UntrustedText>;
   };
+  const showWhen = (entry: AuditEntry) => {
+    const day = days.format(entry.at_ms);
+    return (
+      <>
+        {newestOf.get(day) === entry && <b className="day">{day}</b>}
+        <span className="unbroken">{clock(entry.at_ms)}</span> <Ago atMs={entry.at_ms} />
+      </>
+    );
+  };
   return (
     <>
+      <p className="lead">Who changed what, the newest first.</p>
       <form action={audit.path} className="filter">
         {fields.map((field) => (
           <Field key={field.name} call={call} current={filter[field.name]} spellCheck={false} {...field} />
         ))}
         <button type="submit">Find</button>
+        {Object.values(filter).some(Boolean) && <a href={audit.path}>Show all</a>}
       </form>
       <LongTable
         rows={rows}
-        columns={auditColumns({ Whom: showWhom })}
+        columns={{ ...auditColumns({ Whom: showWhom }), When: showWhen }}
         whenEmpty="No entry matches."
         hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
         next="Older"
@@ -47,6 +61,8 @@ async function show(call: OfficeCall) {
     </>
   );
 }
+
+const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
 
 const fields = [
   { name: "who", label: "Who", placeholder: "operator ann" },
