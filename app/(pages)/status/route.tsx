@@ -1,3 +1,4 @@
+import { dayMs } from "@/lib/config/durations";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
@@ -66,18 +67,21 @@ function History({ outages }: { outages: Outage[] | undefined }) {
   if (outages.length === 0) return <p>No outage was recorded.</p>;
   return (
     <>
-      <ul>
+      <ul className="outages">
         {outages.map(({ part, started_at_ms, ended_at_ms }) => (
           <li key={`${part} ${started_at_ms}`}>
-            {part}: <Clock atMs={started_at_ms} shows="day and time" />{" "}
-            {ended_at_ms === null ? (
-              "until now"
-            ) : (
-              <>
-                to <Clock atMs={ended_at_ms} shows="day and time" /> (
-                {describeLength(ended_at_ms - started_at_ms)})
-              </>
-            )}
+            <b>{part}</b>
+            <span>
+              <Clock atMs={started_at_ms} shows="day and time" />{" "}
+              {ended_at_ms === null ? (
+                "until now"
+              ) : (
+                <>
+                  to <Clock atMs={ended_at_ms} shows={endOf(ended_at_ms - started_at_ms)} />
+                </>
+              )}
+            </span>
+            {ended_at_ms !== null && <span>{describeLength(ended_at_ms - started_at_ms)}</span>}
           </li>
         ))}
       </ul>
@@ -85,6 +89,9 @@ function History({ outages }: { outages: Outage[] | undefined }) {
     </>
   );
 }
+
+/** The end of an outage of less than half a day needs no day of its own. */
+const endOf = (ms: number) => (ms < dayMs / 2 ? "time" : "day and time");
 
 const tick = 4;
 const height = 24;
