@@ -41,7 +41,8 @@ describe.each(engines)("the clients of the authorization server on $name", async
       { ...client, by: "operator", addedAt: expect.any(String), forgottenAt: null },
     ]);
     const again = await service.admin("connect", "add", client.id, "Other", redirect);
-    expect(again.code).toBe(1);
+    const stderr = expect.stringContaining("There is already a client with this id. Remove it first");
+    expect(again).toMatchObject({ code: 1, stderr });
     expect(await service.adminJson("connect", "remove", client.id)).toEqual({ removed: client.id });
     expect((await service.admin("connect", "remove", client.id)).code).toBe(1);
     expect(await service.adminJson("connect", "list")).toEqual([]);

@@ -135,6 +135,28 @@ describe.each(engines)("at once, on $name", async (engine) => {
     expect((await shop.termsOf(second)).plan).toBe("licensed");
   });
 
+  it("a checkout that is given up while Stripe makes it is not the one that is paid", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    stripe.whenDone = async (request) => {
+      if (!request.startsWith("POST /v1/checkout/sessions")) return;
+      stripe.whenDone = () => {};
+      await stage.query(
+        "UPDATE billing_checkouts SET state = 'failed' WHERE session_id IS NULL RETURNING id",
+      );
+    };
+    const session = await shop.begin(buyer);
+    const rows = `SELECT state, session_id FROM billing_checkouts WHERE account_id = '${buyer.id}'`;
+    const [given, paid] = [
+      { state: "failed", session_id: null },
+      { state: "open", session_id: session },
+    ];
+    expect((await stage.query(rows)).map((row) => ({ ...row }))).toEqual(
+      expect.arrayContaining([given, paid]),
+    );
+    const ofBuyer = [...stripe.sessions.values()].filter(({ metadata }) => metadata?.account === buyer.id);
+    expect(ofBuyer.filter(({ status }) => status === "open")).toHaveLength(1);
+  });
+
   it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {
     worker.nowMs = stripe.nowMs;
     const admit = () => shop.admitLicensed("--trial-ends", "2026-01-01", "--credits", "100");

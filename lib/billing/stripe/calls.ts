@@ -128,7 +128,7 @@ export async function endAtStripe(id: string): Promise<void> {
 
 /** Keeps the library's errors out of the log: they carry the whole answer. */
 function toFailure(failure: unknown): unknown {
-  if (!(failure instanceof Error) || !("rawType" in failure || "requestId" in failure)) return failure;
+  if (!(failure instanceof Error) || !("rawType" in failure)) return failure;
   const { message, code, statusCode } = failure as Stripe.errors.StripeError;
   return new StripeFailure(message, code, statusCode);
 }

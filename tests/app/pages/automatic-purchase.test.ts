@@ -106,8 +106,8 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect(await stopMails(buyer)).toEqual([]);
   });
 
-  it("are made by the server itself, without a command", async () => {
-    const buyer = await admit(150);
+  it("are made by the server itself, without a command, and below as many as the pack has", async () => {
+    const buyer = await admit(150, { below: "500" });
     await round();
     await spend(buyer, "60");
     await eventually(async () => expect(await balanceOf(buyer)).toBe(590));
@@ -194,8 +194,10 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     cardOf(buyer).answer = "processing";
     await round();
     await spend(buyer, "60");
+    const due = `SELECT account_id FROM credit_limits WHERE account_id = '${buyer.id}' AND top_up_due_ms IS NOT NULL`;
     for (let n = 0; n < 3; n++) {
       await round();
+      expect(await stage.query(due), "the open one is the one that is due").toEqual([]);
       await spend(buyer, "1");
       shop.pass(leaseMs + 1000);
     }

@@ -6,6 +6,7 @@ import type { WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
 import { writeCredits } from "@/lib/backend/write-groups";
 import type { Db } from "@/lib/db/store";
+import { StoreOutage } from "@/lib/db/store-outage";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const startMs = Date.UTC(2027, 0, 1);
@@ -306,4 +307,19 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     expect(await stage.query("SELECT id FROM credit_entries WHERE thousandths < 0")).toHaveLength(1);
     await stage.clear();
   });
+});
+
+it("requests that share a transaction fail together in an outage, and wait for no transaction of their own", async () => {
+  let begun = 0;
+  const away = () => Promise.reject(new StoreOutage(new Error("away")));
+  const transaction = () => ({
+    execute() {
+      begun++;
+      return away();
+    },
+  });
+  const db = { isTransaction: false, transaction } as unknown as Db;
+  const outcomes = await Promise.allSettled([write(db, spend(1)), write(db, spend(1)), write(db, spend(1))]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(begun).toBe(1);
 });

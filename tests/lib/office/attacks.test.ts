@@ -126,6 +126,13 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect(Number(count)).toBe(1);
     });
 
+    it("adds no passkey that another operator has", async () => {
+      const thief = new OfficeBrowser(service, ann.authenticator);
+      const refused = await thief.openLink(await newLink("hana"));
+      expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, "invalid_request"]);
+      expect((await ann.signIn()).status, "whose it stays").toBe(200);
+    });
+
     it("is replaced by a newer one, and expires after 15 minutes", async () => {
       const replaced = await newLink("emil");
       const link = await newLink("emil");
