@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { anyRow, type Row } from "@/tests/support/any-row";
-import { startStageForEach } from "@/tests/support/block";
+import { startStage } from "@/tests/support/block";
 import { everyEngine, type Stage } from "@/tests/support/engines";
 
 /* What there is once, besides each table's key: two at once could otherwise both make it. */
@@ -28,19 +28,18 @@ const once: { [index: string]: Row } = {
 };
 
 describe.each(everyEngine)("on $name", async (engine) => {
-  const { stage } = await startStageForEach(engine, { conflicts: false });
+  const stage = await startStage(engine, { conflicts: false });
 
-  it("each unique index is named here", async () => {
+  it("each unique index is named here, and lets no second row in", async () => {
     expect(await listUnique(stage)).toEqual(Object.keys(once));
-  });
-
-  it.each(Object.entries(once))("%s is there once", async (index, row) => {
-    const [table = ""] = index.split(":");
     for (const id of ["parent", "other"]) await anyRow(stage, "accounts", { id }, id);
-    await anyRow(stage, table, row, "one");
-    // Of a table whose key is the account, the other is another one's.
-    const second = table === "billing_customers" ? { ...row, account_id: "other" } : row;
-    await expect(anyRow(stage, table, second, "two")).rejects.toThrow(/unique/i);
+    for (const [index, row] of Object.entries(once)) {
+      const [table = ""] = index.split(":");
+      await anyRow(stage, table, row, `one by ${index}`);
+      // Of a table whose key is the account, the other is another one's.
+      const second = table === "billing_customers" ? { ...row, account_id: "other" } : row;
+      await expect(anyRow(stage, table, second, `two by ${index}`), index).rejects.toThrow(/unique/i);
+    }
   });
 });
 
