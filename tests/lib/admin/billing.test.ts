@@ -150,6 +150,20 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(checkouts).toMatch(new RegExp(`\n${session} +licence +fulfilled +price_month`));
   });
 
+  it("person erase ends the subscription at Stripe and deletes the customer, before anything here", async () => {
+    const { stripe, service } = shop;
+    const [{ buyer, subscription }, bystander] = [await shop.admitLicensed(), await shop.admitLicensed()];
+    const customerOf = (id: string) => String(stripe.subscriptions.get(id)?.customer);
+    const [customer, another] = [customerOf(subscription), customerOf(bystander.subscription)];
+    stripe.faultOf = (request) => (request.startsWith("DELETE") ? "500" : "none");
+    const failed = await service.admin("--yes", "person", "erase", buyer.email);
+    stripe.faultOf = () => "none";
+    expect([failed.code, stripe.customers.has(customer)]).toEqual([1, true]);
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
+    await service.adminJson("person", "erase", buyer.email);
+    expect([stripe.customers.has(customer), stripe.customers.has(another)]).toEqual([false, true]);
+  });
+
   it("reconcile ends a licence whose end has come while Stripe is away", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { subscription } = await shop.buy(buyer);
