@@ -33,8 +33,10 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
   return (
     <>
       <section className="card licence" data-colour={standing.light[0]} aria-labelledby="billing">
-        <StatusLights state={standing} />
-        <h2 id="billing">{standing.heading}</h2>
+        <div className="how-it-stands">
+          <h2 id="billing">{standing.heading}</h2>
+          <StatusLights state={standing} />
+        </div>
         {paid.length > 1 && (
           <Alert>
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
@@ -102,7 +104,7 @@ const isPause = (state: LicenceState) => state === "pausing" || state === "pause
 
 /** Whether nothing is to be done about the plan, and its facts say all. */
 const saysNothing = (state: LicenceState | undefined, { status }: Standing) =>
-  status === "hobby"
+  status === "hobby" || status === "trial"
     ? !state || state === "ended"
     : status === "licensed" && (!state || ["renews", "free", "ended", "trial over"].includes(state));
 

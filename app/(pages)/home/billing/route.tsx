@@ -1,4 +1,5 @@
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
+import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
@@ -49,11 +50,13 @@ export const { GET } = toPlatform(
       <>
         <h1>Billing</h1>
         <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
-        <Billing
-          {...{ account, contents, plans, bought, terms, nowMs }}
-          standing={state}
-          hasOpenInvoice={hasOpen(invoices)}
-        />
+        {settings().billing && (
+          <Billing
+            {...{ account, contents, plans, bought, terms, nowMs }}
+            standing={state}
+            hasOpenInvoice={hasOpen(invoices)}
+          />
+        )}
         {changes?.offer && account.deletes_at_ms === null && (
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}
