@@ -56,6 +56,20 @@ describe.each(engines)("GET /hooks/cron on $name", async (engine) => {
     expect(posted.headers.allow).toBe("GET, HEAD");
   });
 
+  it("says what failed in the log, and that it comes again: 503", async () => {
+    await stage.query("ALTER TABLE waitlist RENAME TO waitlist_away");
+    const answer = await call(`Bearer ${secret}`);
+    await stage.query("ALTER TABLE waitlist_away RENAME TO waitlist");
+    expectRefusal(service, answer, {
+      status: 503,
+      code: "unavailable",
+      message: "Not all that is due could be done.",
+      hint: "The log says what failed. It is tried again with the next call.",
+    });
+    expect(answer.headers["retry-after"]).toMatch(/^\d+$/);
+    expect((await call(`Bearer ${secret}`)).status).toBe(204);
+  });
+
   it("answers several calls at once", async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => call(`Bearer ${secret}`)));
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);

@@ -74,6 +74,8 @@ describe.each(engines)("a command that takes something away, on $name", async (e
     expect((await without(...entry.slice(0, -1), "another present")).code).toBe(0);
     expect((await without(...entry, "--yes")).stdout).toBe("ceo@example.com has 20 credits.\n");
     const now = Date.now();
+    await stage.query(`UPDATE credit_entries SET created_at_ms = ${now - 59 * 60_000}`);
+    expect((await without(...entry)).code, "the last minute of the hour").toBe(1);
     await stage.query(`UPDATE credit_entries SET created_at_ms = ${now - 60 * 60_000 - 1}`);
     expect((await without(...entry)).stdout).toBe("ceo@example.com has 22.5 credits.\n");
     await service.adminJson("account", "set", email, "--credits", "12.5");
