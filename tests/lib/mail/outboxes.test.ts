@@ -6,7 +6,14 @@ import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { findBacklogs } from "@/lib/mail/backlog";
 import { type Mail, SendError } from "@/lib/mail/mail";
-import { claimMails, countSealedMails, deleteMailsTo, enqueueMail } from "@/lib/mail/outbox";
+import {
+  claimMails,
+  countSealedMails,
+  deleteMail,
+  deleteMailsTo,
+  enqueueMail,
+  rescheduleMail,
+} from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outboxes";
 import { hashEmail } from "@/lib/mail/suppressions";
@@ -158,7 +165,16 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     nowMs += 14_999;
     expect(await claim()).toBeUndefined();
     nowMs += 1;
-    expect(await claim()).toHaveLength(5);
+    const taken = new Set((await claim())?.map(({ id }) => id));
+    expect(taken.size).toBe(5);
+    // The first runner comes late.
+    for (const mine of [...claimed, ...more].filter(({ id }) => taken.has(id))) {
+      await deleteMail(db, mine);
+      await rescheduleMail(db, mine, { attempts: 9, atMs: nowMs });
+    }
+    expect(
+      await db.selectFrom("sign_in_mails").select("id").where("attempts", "<", 9).execute(),
+    ).toHaveLength(20);
   });
 
   it("sends a mail once, although its outcome cannot be recorded before its lease expires", async () => {
