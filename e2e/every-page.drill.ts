@@ -70,7 +70,7 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
       VALUES ('Pages and documents', ${nowMs - 5_700_000}, ${nowMs}, ${nowMs})`);
     store.close();
     await page.goto(pages.status.path);
-    await expect(page.getByText("(95 minutes)")).toBeVisible();
+    await expect(page.getByText("95 minutes", { exact: true })).toBeVisible();
   },
   search: (page) => page.goto("/docs/search?q=token"),
   nothingHere: (page) => page.goto("/no/such/page"),

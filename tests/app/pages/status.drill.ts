@@ -106,7 +106,7 @@ describe.each(engines)("/status on $name", async (engine) => {
     );
     await until(async () =>
       expect((await service.ask("/status")).text).toContain(
-        '<h2>Last 90 days</h2><ul><li>Mail: <time dateTime="2026-11-20T10:00:00.000Z" data-shows="day and time">20 November at 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z" data-shows="day and time">20 November at 10:07 UTC</time> (7 minutes)</li></ul>',
+        '<h2>Last 90 days</h2><ul class="outages"><li><b>Mail</b><span><time dateTime="2026-11-20T10:00:00.000Z" data-shows="day and time">20 November at 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z" data-shows="time">10:07 UTC</time></span><span>7 minutes</span></li></ul>',
       ),
     );
     const { text, headers } = await service.ask("/status");
