@@ -34,7 +34,9 @@ export type Answer = { status: number; fields: HeaderList; content: string | Buf
 export function finalizeResponse(call: Call, route: Route | undefined, parts: ResponseParts): Answer {
   const { status, body, mediaType, headers = [] } = parts;
   const isFresh = status === 200 || status === 304;
-  const caching = parts.caching ?? (isFresh ? route?.caching : undefined) ?? "no-store";
+  const ofRoute = parts.caching ?? (isFresh ? route?.caching : undefined) ?? "no-store";
+  // What proxies write into pages needs scripts that our policy forbids: Cloudflare makes each email "[email protected]".
+  const caching = mediaType?.startsWith("text/html") ? `${ofRoute}, no-transform` : ofRoute;
   if (!call.isOwn) logRequest(call, status);
   // One array that grows: spreads cost as much as all checks.
   const fields = defaultHeaders(route).slice();

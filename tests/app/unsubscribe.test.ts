@@ -49,7 +49,7 @@ describe.each(engines)("the page /unsubscribe on $name", async (engine) => {
       expect(page.status).toBe(200);
       expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
       expect(page.headers["referrer-policy"]).toBe("no-referrer");
-      expect(page.headers["cache-control"]).toBe("no-store");
+      expect(page.headers["cache-control"]).toBe("no-store, no-transform");
       if (method === "HEAD") continue;
       expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
       expect(page.text).toContain("<strong>r•••@example.com</strong>");

@@ -17,7 +17,7 @@ describe("the look of the pages", async () => {
     const { text, headers: sent } = await browser.open("/docs");
     expect(text).toContain('<meta name="theme-color" content="#131512"/>');
     expect(sent).toMatchObject({
-      "cache-control": "private, no-cache",
+      "cache-control": "private, no-cache, no-transform",
       vary: expect.stringContaining("Cookie"),
     });
     expect((await service.ask("/docs")).text, "another reader's").not.toContain("data-look");

@@ -89,7 +89,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { status, headers, text } = await checkOut(buyer);
     expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
-    expect(headers["cache-control"]).toBe("no-store");
+    expect(headers["cache-control"]).toBe("no-store, no-transform");
     const session = sessionIn({ status, headers, text });
     expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${shop.stripe.url}/pay/${session}">`);
     expect(shop.stripe.sessions.get(session)).toMatchObject({

@@ -22,7 +22,7 @@ const shapes: Record<string, string> = {
 async function look(service: Service): Promise<{ heading: string; parts: Record<string, string> }> {
   const { status, headers, text } = await service.ask("/status");
   expect(status).toBe(200);
-  expect(headers["cache-control"]).toBe("no-store");
+  expect(headers["cache-control"]).toBe("no-store, no-transform");
   const found = text.matchAll(
     /<strong>([^<]+)<\/strong><p class="light" data-colour="(\w+)">(.*?)<span>(.*?)<\/span>/g,
   );

@@ -18,7 +18,7 @@ describe("a page under another host than APP_URL's", async () => {
     expect(answer.status).toBe(421);
     expect(answer.headers).toMatchObject({
       "content-type": "text/html; charset=utf-8",
-      "cache-control": "no-store",
+      "cache-control": "no-store, no-transform",
       "referrer-policy": "no-referrer",
       "content-security-policy": expect.stringContaining("default-src 'none'"),
     });

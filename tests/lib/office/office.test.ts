@@ -33,7 +33,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(status, text).toBe(200);
       expect(headers).toMatchObject({
         "content-type": "text/html; charset=utf-8",
-        "cache-control": "no-store",
+        "cache-control": "no-store, no-transform",
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
