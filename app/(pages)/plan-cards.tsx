@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { basePlans, type Contents, type Plan, type Plans, titleOf } from "@/lib/plans/plan";
 import type { Offer } from "./home/billing/offers";
 import { Icon } from "./icons";

@@ -1,5 +1,5 @@
 import { type Expression, sql } from "kysely";
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 

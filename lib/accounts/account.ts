@@ -1,4 +1,4 @@
-import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
+import { maxThousandths, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";

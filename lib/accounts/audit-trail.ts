@@ -1,10 +1,10 @@
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { findFormerEmails } from "@/lib/accounts/email-change";
-import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import type { AuditEntry, AuditFilter } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { hashEmail } from "@/lib/mail/suppressions";
+import { hashEmail } from "@/lib/mail/outbox/suppressions";
 
 /** All identifiers of a person that an audit entry may use, by email; former emails are among them. */
 export async function namesOf(db: Db, email: string): Promise<NonNullable<AuditFilter["whom"]>> {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { auditedColumns } from "@/lib/accounts/account-columns";
 import { openAccount } from "@/lib/accounts/accounts";
-import { consumeInvitation } from "@/lib/accounts/invitations";
+import { consumeInvitation } from "@/lib/accounts/joining/invitations";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { accountBy } from "@/lib/db/account-by";
@@ -10,7 +10,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
+import { hashEmail, isSuppressed, suppress } from "@/lib/mail/outbox/suppressions";
 import { log } from "@/lib/runtime/log";
 
 const farFutureMs = Date.UTC(9999, 11, 31);

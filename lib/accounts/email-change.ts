@@ -6,10 +6,10 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
 import { findTimeZone } from "@/lib/mail/kind";
-import { enqueueMail } from "@/lib/mail/outbox";
-import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/suppressions";
+import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/links/email-change-token";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
+import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/outbox/suppressions";
 
 /*
  * An owner moves their account to another email. They prove who they are, and then the button behind the link of a mail is

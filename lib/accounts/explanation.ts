@@ -1,6 +1,6 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { spendable, toCredits } from "@/lib/accounts/ledger";
+import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
@@ -10,7 +10,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
-import { attemptsTo } from "@/lib/mail/outbox";
+import { attemptsTo } from "@/lib/mail/outbox/outbox";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { endWords, type LicenceState } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endOf, licenceStateOf } from "@/lib/plans/licence-state";

@@ -1,10 +1,10 @@
 import { Option } from "commander";
 import { type Account, describeAccount } from "@/lib/accounts/account";
 import { deleteAccount, findAccount, listAccounts, setAccount, termsOfPlan } from "@/lib/accounts/accounts";
-import type { AccountTerms } from "@/lib/accounts/gift";
-import { addAccount } from "@/lib/accounts/invitations";
-import { toCredits } from "@/lib/accounts/ledger";
-import { defaultTrialDays } from "@/lib/accounts/trial";
+import { toCredits } from "@/lib/accounts/credits/ledger";
+import { addAccount } from "@/lib/accounts/joining/invitations";
+import type { AccountTerms } from "@/lib/accounts/terms/gift";
+import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { act } from "@/lib/admin/act";
 import {
   collectLimitOr,

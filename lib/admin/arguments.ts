@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
-import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
+import { maxCredits, parseThousandths } from "@/lib/accounts/credits/ledger";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { plainName } from "@/lib/auth/operators";
 import { dayMs } from "@/lib/config/durations";

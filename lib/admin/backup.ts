@@ -12,7 +12,7 @@ import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
-import { ensureLinkKeys } from "@/lib/mail/link-keys";
+import { ensureLinkKeys } from "@/lib/mail/links/link-keys";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
 import { createFolder } from "@/lib/runtime/data-dir";
 

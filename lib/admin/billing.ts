@@ -1,13 +1,13 @@
 import { Option } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
+import { toCredits } from "@/lib/accounts/credits/ledger";
+import { exportBilling } from "@/lib/accounts/leaving/person";
 import {
   type CustomerFilter,
   customerFilters,
   listCustomers,
   toCustomerRows,
-} from "@/lib/accounts/customer-list";
-import { toCredits } from "@/lib/accounts/ledger";
-import { exportBilling } from "@/lib/accounts/person";
+} from "@/lib/accounts/list/customer-list";
 import { parseCount, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable, type Listing } from "@/lib/admin/print";

@@ -1,4 +1,4 @@
-import { countWaiting } from "@/lib/accounts/waitlist";
+import { countWaiting } from "@/lib/accounts/joining/waitlist";
 import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import type { AdminCommand } from "@/lib/admin/command";
@@ -21,7 +21,7 @@ import { store } from "@/lib/db/store";
 import { listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
-import { sender } from "@/lib/mail/sender";
+import { sender } from "@/lib/mail/senders/sender";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
 import { probeCounterStore, readCounterClock } from "@/lib/rate-limit/rate-limit";

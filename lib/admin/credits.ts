@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AddedBefore, addCredits, findAccount } from "@/lib/accounts/accounts";
-import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
+import { listCreditEntries, toCredits } from "@/lib/accounts/credits/ledger";
 import { act } from "@/lib/admin/act";
 import { parseAmount, parser, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";

@@ -1,5 +1,5 @@
 import { findAccount } from "@/lib/accounts/accounts";
-import { deleteExpired } from "@/lib/accounts/retention";
+import { deleteExpired } from "@/lib/accounts/leaving/retention";
 import { act } from "@/lib/admin/act";
 import { parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
@@ -7,14 +7,14 @@ import { asLines, asTable } from "@/lib/admin/print";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
-import { retryFailedMails } from "@/lib/mail/failed-mails";
-import { findLinkKey } from "@/lib/mail/link-keys";
-import { describeMail, onboardingOutbox, selectEmails } from "@/lib/mail/onboarding-outbox";
-import { attemptsTo } from "@/lib/mail/outbox";
-import { sendDueMails } from "@/lib/mail/outbox-runner";
-import { outbox, scheduledOutbox } from "@/lib/mail/outboxes";
-import { sender } from "@/lib/mail/sender";
-import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { findLinkKey } from "@/lib/mail/links/link-keys";
+import { unsubscribeUrl } from "@/lib/mail/links/unsubscribe-token";
+import { describeMail, onboardingOutbox, selectEmails } from "@/lib/mail/onboarding/onboarding-outbox";
+import { retryFailedMails } from "@/lib/mail/outbox/failed-mails";
+import { attemptsTo } from "@/lib/mail/outbox/outbox";
+import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
+import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
+import { sender } from "@/lib/mail/senders/sender";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|retry|unsubscribe-link|send-due`. */

@@ -1,6 +1,6 @@
-import type { AccountTerms } from "@/lib/accounts/gift";
-import { sendInvitation } from "@/lib/accounts/send-invitation";
-import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
+import { sendInvitation } from "@/lib/accounts/joining/send-invitation";
+import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/joining/waitlist";
+import type { AccountTerms } from "@/lib/accounts/terms/gift";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import type { AdminCommand } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";

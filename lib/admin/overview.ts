@@ -1,4 +1,4 @@
-import { readOverview } from "@/lib/accounts/overview";
+import { readOverview } from "@/lib/accounts/list/overview";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";

@@ -1,5 +1,5 @@
-import { erasePerson } from "@/lib/accounts/erasure";
-import { exportPerson } from "@/lib/accounts/person";
+import { erasePerson } from "@/lib/accounts/leaving/erasure";
+import { exportPerson } from "@/lib/accounts/leaving/person";
 import { act } from "@/lib/admin/act";
 import type { AdminCommand } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";

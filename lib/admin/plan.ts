@@ -4,7 +4,7 @@ import {
   type PlanChange,
   setPlan,
   showPlan,
-} from "@/lib/accounts/plan-changes";
+} from "@/lib/accounts/terms/plan-changes";
 import { type ActCall, act, type Fields } from "@/lib/admin/act";
 import {
   collectFeature,

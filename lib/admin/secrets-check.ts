@@ -6,8 +6,8 @@ import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { findSealer, listWebhooks } from "@/lib/events/webhooks";
-import { listLinkKeys } from "@/lib/mail/link-keys";
-import { countSealedMails } from "@/lib/mail/outbox";
+import { listLinkKeys } from "@/lib/mail/links/link-keys";
+import { countSealedMails } from "@/lib/mail/outbox/outbox";
 
 /** What is sealed with another secret than `APP_SECRET`: lost already, or once `APP_SECRET_PREVIOUS` is dropped. */
 export async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {

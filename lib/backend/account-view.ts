@@ -1,7 +1,7 @@
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { type AccountState, isInState, isOnPlan } from "@/lib/accounts/accounts";
-import { spendable, toCredits } from "@/lib/accounts/ledger";
+import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { writeReference } from "@/lib/accounts/reference";
 import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/kept-answers";
 import { Refusal } from "@/lib/backend/refusals";

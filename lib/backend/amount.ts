@@ -1,4 +1,4 @@
-import { maxThousandths } from "@/lib/accounts/ledger";
+import { maxThousandths } from "@/lib/accounts/credits/ledger";
 
 /**
  * Parses an amount of credits exactly: a text such as `"0.125"`, or a JSON number, of which the JSON source is given as a

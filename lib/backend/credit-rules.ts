@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
-import { type LimitState, monthOf, spentInMonth, watchBalance } from "@/lib/accounts/credit-watch";
-import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
+import { type LimitState, monthOf, spentInMonth, watchBalance } from "@/lib/accounts/credits/credit-watch";
+import { maxThousandths, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";

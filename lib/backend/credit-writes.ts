@@ -1,5 +1,5 @@
-import { mailLowCredits } from "@/lib/accounts/credit-watch";
-import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
+import { mailLowCredits } from "@/lib/accounts/credits/credit-watch";
+import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/credits/ledger";
 import {
   type AccountState,
   type CreditWrite,

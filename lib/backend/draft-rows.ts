@@ -1,5 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
-import { limitColumns } from "@/lib/accounts/credit-watch";
+import { limitColumns } from "@/lib/accounts/credits/credit-watch";
 import type { AccountState, EntryRow, HoldRow, LedgerDraft } from "@/lib/backend/credit-rules";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { selectLists } from "@/lib/db/read-in-one-query";

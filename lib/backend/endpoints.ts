@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type * as z from "zod";
 import { callerOfToken, identifyCaller } from "@/lib/accounts/caller";
-import { answerEntitlement } from "@/lib/accounts/entitlement";
+import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
 import { listForBackend, readForBackend, setReference } from "@/lib/backend/account-view";
 import { type backendRoutes, findBackendRoute } from "@/lib/backend/addresses";
 import type { Backend } from "@/lib/backend/backends";

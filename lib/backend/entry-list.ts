@@ -1,4 +1,4 @@
-import { type CreditEntry, entryColumns, selectLedger, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, entryColumns, selectLedger, toCredits } from "@/lib/accounts/credits/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";

@@ -1,4 +1,4 @@
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import type { Db } from "@/lib/db/store";
 import { type Plan, readPlans } from "@/lib/plans/plan";

@@ -3,7 +3,7 @@ import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
-import { ensureLinkKeys } from "@/lib/mail/link-keys";
+import { ensureLinkKeys } from "@/lib/mail/links/link-keys";
 
 /**
  * Migrates the store, and seals what it keeps sealed with the current `APP_SECRET`. Loads the keys, so that no request waits

@@ -1,5 +1,5 @@
-import { erasePerson } from "@/lib/accounts/erasure";
-import { dueLeavers, whoAsked } from "@/lib/accounts/leaving";
+import { erasePerson } from "@/lib/accounts/leaving/erasure";
+import { dueLeavers, whoAsked } from "@/lib/accounts/leaving/leaving";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";

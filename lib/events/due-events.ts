@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { endGifts } from "@/lib/accounts/gift-ends";
-import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
+import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/credits/ledger";
+import { endGifts } from "@/lib/accounts/terms/gift-ends";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
-import { takeDueRows } from "@/lib/mail/due-rows";
+import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 
 const atOnce = 200;
 const roundsAtMost = 50;

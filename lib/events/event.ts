@@ -1,4 +1,4 @@
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
 import { parseJson } from "@/lib/http/json";
 

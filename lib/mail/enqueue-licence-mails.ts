@@ -2,7 +2,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 
 /**
  * How long a mail about what has gone wrong waits for what mends it: Stripe may tell the end of one licence before the start

@@ -4,7 +4,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
-import type { WantedMail } from "@/lib/mail/outbox-runner";
+import type { WantedMail } from "@/lib/mail/outbox/outbox-runner";
 
 /** A mail that a date has made due, until when it is tried, and what its id is derived from. */
 export type DueMail<Queued> = { mail: Queued; untilMs: number; about: string };

@@ -4,7 +4,7 @@ import { aheadOfUtc, nameOfTime } from "@/lib/config/time-zone";
 import { escapeHtml } from "@/lib/http/escape-html";
 import type { ownerPages } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
-import { whatGoesOn } from "@/lib/mail/onboarding-series";
+import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {

@@ -1,8 +1,8 @@
 import { mailKinds } from "@/lib/mail/kinds";
 import type { RenderedMail } from "@/lib/mail/mail";
 import { renderMail } from "@/lib/mail/mail-content";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding-texts";
+import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
 
 /** An example of every mail, by the name used in the preview's address. */
 export function renderPreviews(): Map<string, RenderedMail> {

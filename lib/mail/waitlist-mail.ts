@@ -6,7 +6,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { pages } from "@/lib/http/register/pages";
-import { hashMailbox } from "@/lib/mail/suppressions";
+import { hashMailbox } from "@/lib/mail/outbox/suppressions";
 import { hashSecret } from "@/lib/runtime/secret";
 
 /*

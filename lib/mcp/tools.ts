@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
-import { answerEntitlement } from "@/lib/accounts/entitlement";
+import { readBalance } from "@/lib/accounts/credits/balance";
+import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
 import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/markdown";

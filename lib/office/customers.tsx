@@ -6,7 +6,7 @@ import {
   listCustomers,
   readCustomers,
   toCustomerRows,
-} from "@/lib/accounts/customer-list";
+} from "@/lib/accounts/list/customer-list";
 import { FilterLinks } from "@/lib/office/filter-links";
 import { FindForm } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";

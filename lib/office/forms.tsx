@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant } from "@/lib/accounts/account";
 import { termsOfPlan } from "@/lib/accounts/accounts";
-import type { AccountTerms } from "@/lib/accounts/gift";
+import type { AccountTerms } from "@/lib/accounts/terms/gift";
 import { parseWholeNumber } from "@/lib/admin/arguments";
 import { toMinute } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";

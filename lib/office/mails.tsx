@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
 import { retryMailsAct } from "@/lib/admin/emails";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
-import { failedMails } from "@/lib/mail/failed-mails";
+import { failedMails } from "@/lib/mail/outbox/failed-mails";
 import { formOf } from "@/lib/office/act-form";
 import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";

@@ -5,7 +5,7 @@ import {
   listPlans,
   maxCounted,
   showPlan,
-} from "@/lib/accounts/plan-changes";
+} from "@/lib/accounts/terms/plan-changes";
 import { act } from "@/lib/admin/act";
 import { parseSlug } from "@/lib/admin/arguments";
 import { planActs, planFields } from "@/lib/admin/plan";

@@ -1,7 +1,7 @@
 import { PostForm } from "@/app/(pages)/post-form";
-import { queueInvitation } from "@/lib/accounts/send-invitation";
-import { defaultTrialDays } from "@/lib/accounts/trial";
-import { selectWaitlist } from "@/lib/accounts/waitlist";
+import { queueInvitation } from "@/lib/accounts/joining/send-invitation";
+import { selectWaitlist } from "@/lib/accounts/joining/waitlist";
+import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays } from "@/lib/config/lifetimes";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";

@@ -9,7 +9,7 @@ import { processStore, store } from "@/lib/db/store";
 import { listWebhooks, stateOf, webhookStates } from "@/lib/events/webhooks";
 import { unsigned } from "@/lib/http/hook-deliveries";
 import { hooks } from "@/lib/http/register/hooks";
-import { countByState, findBacklogs } from "@/lib/mail/backlog";
+import { countByState, findBacklogs } from "@/lib/mail/outbox/backlog";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { measureDisk } from "@/lib/runtime/disk";

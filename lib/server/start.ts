@@ -8,7 +8,7 @@ import { migratedStore } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
-import { sweepMailDrafts } from "@/lib/mail/file-sender";
+import { sweepMailDrafts } from "@/lib/mail/senders/file-sender";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";

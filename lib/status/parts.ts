@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import type { LightColour } from "@/lib/config/theme";
 import { type Db, store } from "@/lib/db/store";
-import { delayedAfterMs, findBacklogs } from "@/lib/mail/backlog";
+import { delayedAfterMs, findBacklogs } from "@/lib/mail/outbox/backlog";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { readinessProblems } from "@/lib/runtime/readiness";

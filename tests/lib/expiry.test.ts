@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, inject, it } from "vitest";
-import { deleteExpired } from "@/lib/accounts/retention";
+import { deleteExpired } from "@/lib/accounts/leaving/retention";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { script as proofScript } from "@/lib/auth/tokens/proof-memory";
 import type { Db } from "@/lib/db/store";
@@ -68,7 +68,7 @@ async function doRounds(db: Db): Promise<void> {
  * bounded by themselves.
  */
 const collections: { [file: string]: string[] } = {
-  "lib/accounts/gift-ends.ts": ["1,000, beyond which all are tried again"],
+  "lib/accounts/terms/gift-ends.ts": ["1,000, beyond which all are tried again"],
   "lib/auth/keys/key-ring.ts": ["the keys of the store", "those that this process has opened"],
   "lib/auth/passkeys/passkey-ceremony.ts": ["empty"],
   "lib/auth/sessions/session-use.ts": ["as many checks as are remembered, for a second"],

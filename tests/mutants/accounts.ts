@@ -2,7 +2,7 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const accounts: Mistakes = {
   "tests/lib/accounts/owners.drill.ts": {
-    "lib/accounts/leaving.ts": {
+    "lib/accounts/leaving/leaving.ts": {
       "who stays keeps everyone": [
         '.where("id", "=", id)\n      .where("deletes_at_ms", ">", nowMs)',
         '.where("deletes_at_ms", ">", nowMs)',
@@ -30,12 +30,12 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/admin/main.test.ts": {
-    "lib/accounts/ledger.ts": {
+    "lib/accounts/credits/ledger.ts": {
       "a balance goes below 0": ["credit_thousandths - held_thousandths >=", "1e18 >="],
     },
   },
   "tests/lib/accounts/erasure.test.ts": {
-    "lib/accounts/erasure.ts": {
+    "lib/accounts/leaving/erasure.ts": {
       "an erased person's sessions stay, with the account that they are of":
         'await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();',
       "the apps of an erased person's account stay connected": [
@@ -55,13 +55,13 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/accounts/invitations.test.ts": {
-    "lib/mail/invitation-token.ts": {
+    "lib/mail/links/invitation-token.ts": {
       "an invitation is shown as open at its very end": [
         "invitation.expires_at_ms <= nowMs",
         "invitation.expires_at_ms < nowMs",
       ],
     },
-    "lib/accounts/invitations.ts": {
+    "lib/accounts/joining/invitations.ts": {
       "an invitation opens an account at its very end": [
         '.where("expires_at_ms", ">", nowMs)',
         '.where("expires_at_ms", ">=", nowMs)',
@@ -69,7 +69,7 @@ export const accounts: Mistakes = {
     },
   },
   "tests/app/pages/leaving.test.ts": {
-    "lib/accounts/leaving.ts": {
+    "lib/accounts/leaving/leaving.ts": {
       "a second request moves the day on which an account is deleted": '.where("deletes_at_ms", "is", null)',
       "an account is kept by the link of an earlier mail":
         'if (deletesAtMs !== Number(atMs)) return { state: "invalid" };',
@@ -110,7 +110,7 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/admin/person.test.ts": {
-    "lib/mail/file-sender.ts": {
+    "lib/mail/senders/file-sender.ts": {
       "a person who came back after an erasure loses their mail": [
         "mtimeMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY)",
         "mtimeMs > 0 && erased.has(hashEmail(email))",
@@ -118,7 +118,7 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/accounts/retention.test.ts": {
-    "lib/accounts/retention.ts": {
+    "lib/accounts/leaving/retention.ts": {
       "retention deletes 500 rows an hour": ["count >= batchSize", "count > batchSize"],
     },
   },

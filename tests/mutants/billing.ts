@@ -115,7 +115,7 @@ export const billing: Mistakes = {
         "trial_ends_at_ms: 0",
       ],
     },
-    "lib/accounts/effective-terms.ts": {
+    "lib/accounts/terms/effective-terms.ts": {
       "the limit of assistants stays after the licence that gave it": [
         "limit_before: paid ? given.assistant_limit : null,",
         "limit_before: paid ? paid.limit : null,",

@@ -141,7 +141,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/app/pages/waitlist.test.ts": {
-    "lib/accounts/waitlist.ts": {
+    "lib/accounts/joining/waitlist.ts": {
       "the waitlist has no ceiling": [
         "(await countWaiting(db)) >= waitlistBounds.waiting",
         "(await countWaiting(db)) < 0",

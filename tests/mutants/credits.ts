@@ -32,7 +32,7 @@ export const credits: Mistakes = {
         "Math.floor(Number(text) * 1000)",
       ],
     },
-    "lib/accounts/ledger.ts": {
+    "lib/accounts/credits/ledger.ts": {
       "an expired hold is freed a minute later": [
         '.where("expires_at_ms", "<=", nowMs)',
         '.where("expires_at_ms", "<=", nowMs - 60_000)',

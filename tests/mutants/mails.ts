@@ -2,20 +2,20 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const mails: Mistakes = {
   "tests/app/api/email/unsubscribe.test.ts": {
-    "lib/mail/unsubscribe-token.ts": {
+    "lib/mail/links/unsubscribe-token.ts": {
       "a link's signature is not looked at": [
         "isSameSecret(token, mintUnsubscribeToken(key, accountId))",
         "Boolean(key && token)",
       ],
     },
-    "lib/mail/unsubscribe.ts": {
+    "lib/mail/onboarding/unsubscribe.ts": {
       "of two tokens in a link the first counts":
         'if (another !== undefined) throw new ApiError("invalid_token");',
       "an unsubscribe that failed is told as done": "  if (isStopped) return;",
     },
   },
   "tests/lib/mail/onboarding-outbox.test.ts": {
-    "lib/mail/unsubscribe.ts": {
+    "lib/mail/onboarding/unsubscribe.ts": {
       "an unsubscribe does not wait for a mail that is being sent": [
         "await isAnyPending(db, to, nowMs + waitedMs)",
         "false",
@@ -29,7 +29,7 @@ export const mails: Mistakes = {
         "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
       ],
     },
-    "lib/mail/onboarding-outbox.ts": {
+    "lib/mail/onboarding/onboarding-outbox.ts": {
       "a lease from before the clock was set back holds an unsubscribe up": [
         ', eb("lease_until_ms", "<=", nowMs + maxLeaseMs)])',
         "])",
@@ -47,12 +47,12 @@ export const mails: Mistakes = {
         "[abandoned, scheduled]",
       ],
     },
-    "lib/mail/suppressions.ts": {
+    "lib/mail/outbox/suppressions.ts": {
       "an address in capitals is another one": ["email.toLowerCase()", "email"],
     },
   },
   "tests/lib/mail/sender.test.ts": {
-    "lib/mail/smtp-sender.ts": {
+    "lib/mail/senders/smtp-sender.ts": {
       "a mail that was refused for good is tried again": ["mayRetry: !isRefused", "mayRetry: true"],
     },
   },
@@ -95,7 +95,7 @@ export const mails: Mistakes = {
         "if (!email)",
       ],
     },
-    "lib/mail/clerk-invitations.ts": {
+    "lib/mail/senders/clerk-invitations.ts": {
       "Clerk is asked for an invitation more than it takes": [
         "Math.floor(before / clerkTakes)",
         "Math.floor((before - 1) / clerkTakes)",
@@ -117,16 +117,16 @@ export const mails: Mistakes = {
         "Promise.resolve(true)",
       ],
     },
-    "lib/mail/outboxes.ts": {
+    "lib/mail/outbox/outboxes.ts": {
       "a code is mailed after it has expired": ["mail && triedUntilMs > nowMs;", "mail;"],
     },
-    "lib/mail/due-rows.ts": {
+    "lib/mail/outbox/due-rows.ts": {
       "a runner waits for the sign-in mails that another one holds": [
         ".limit(limit).forUpdate().skipLocked()",
         ".limit(limit).forUpdate()",
       ],
     },
-    "lib/mail/outbox.ts": {
+    "lib/mail/outbox/outbox.ts": {
       "codes wait behind the mails of a date":
         '    .where(isOfKind(kindNames[isScheduled ? "scheduled" : "others"]))\n',
       "a mail that cannot be opened stops all sign-in mails": [
@@ -136,7 +136,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/lib/admin/person.test.ts": {
-    "lib/accounts/retention.ts": {
+    "lib/accounts/leaving/retention.ts": {
       "retention deletes a mail that is still to be sent": [
         "('sent', 'stopped', 'failed')",
         "('sent', 'stopped', 'failed', 'scheduled')",
@@ -158,7 +158,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/unsubscribe.test.ts": {
-    "lib/mail/unsubscribe.ts": {
+    "lib/mail/onboarding/unsubscribe.ts": {
       "the page says that the emails are stopped when it cannot know": [
         "return { email: undefined, isStopped: false };",
         "return { email: undefined, isStopped: true };",
@@ -166,7 +166,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/lib/mail/outbox-runner.drill.ts": {
-    "lib/mail/outbox-runner.ts": {
+    "lib/mail/outbox/outbox-runner.ts": {
       "a mail is sent whose lease ends before the sender's time": [
         "const failure = isLate ?",
         "const failure = isLate && !isLate ?",
@@ -174,7 +174,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/lib/mail/dkim.test.ts": {
-    "lib/mail/dkim.ts": {
+    "lib/mail/senders/dkim.ts": {
       "a field that is added to a signed mail keeps its signature valid": [
         "listed.push(...fields.map(() => name), name);",
         "listed.push(...fields.map(() => name));",

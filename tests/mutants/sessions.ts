@@ -161,7 +161,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/lib/admin/person.test.ts": {
-    "lib/accounts/retention.ts": {
+    "lib/accounts/leaving/retention.ts": {
       "an ended session stays for two years": [
         "untilMs: nowMs, only: isOfNoApp",
         "untilMs: beforeMs, only: isOfNoApp",

@@ -135,7 +135,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/invitation.test.ts": {
-    "lib/accounts/invitations.ts": {
+    "lib/accounts/joining/invitations.ts": {
       "an email accepts its invitation by the link of another":
         'if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);',
       "an invitation opens an account for whatever email is typed": [

@@ -1,4 +1,4 @@
-import { hashEmail } from "@/lib/mail/suppressions";
+import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import type { OpenStore } from "@/tests/support/stores";
 
 /** The states of an account's onboarding mails, but for the first, which is sent at some point during a test. */

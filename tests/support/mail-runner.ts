@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
-import { sendDueMails } from "@/lib/mail/outbox-runner";
-import { createResendSender } from "@/lib/mail/resend-sender";
+import { onboardingOutbox } from "@/lib/mail/onboarding/onboarding-outbox";
+import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
+import { createResendSender } from "@/lib/mail/senders/resend-sender";
 
 /*
  * The server's mail runner in its own process, with shorter times: the sender times out after one second, and a failure is

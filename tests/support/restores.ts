@@ -1,6 +1,6 @@
 import { Stripe } from "stripe";
 import { parseAccount } from "@/lib/accounts/account";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { purchaseIn } from "@/lib/billing/fulfilment/events";

@@ -1,9 +1,9 @@
 import { Stripe } from "stripe";
 import { parseAccount } from "@/lib/accounts/account";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
-import { erasePerson } from "@/lib/accounts/erasure";
-import { addAccount } from "@/lib/accounts/invitations";
-import { setPlan } from "@/lib/accounts/plan-changes";
+import { addAccount } from "@/lib/accounts/joining/invitations";
+import { erasePerson } from "@/lib/accounts/leaving/erasure";
+import { setPlan } from "@/lib/accounts/terms/plan-changes";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { purchaseIn } from "@/lib/billing/fulfilment/events";

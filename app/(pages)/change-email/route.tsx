@@ -4,7 +4,12 @@ import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { type ChangeToken, findEmailChange, isWaiting, readChangeToken } from "@/lib/mail/email-change-token";
+import {
+  type ChangeToken,
+  findEmailChange,
+  isWaiting,
+  readChangeToken,
+} from "@/lib/mail/links/email-change-token";
 import { Clock } from "../clock";
 import { narrow } from "../html-page";
 import { PostForm } from "../post-form";

@@ -1,4 +1,4 @@
-import { defaultTrialDays } from "@/lib/accounts/trial";
+import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { listSold } from "@/lib/billing/prices/licence-prices";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";

@@ -1,10 +1,10 @@
 import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
-import { parseLimit, setCreditLimits } from "@/lib/accounts/credit-limits";
+import { parseLimit, setCreditLimits } from "@/lib/accounts/credits/credit-limits";
 import { askForEmail, stopEmailChange } from "@/lib/accounts/email-change";
-import { leave, stay } from "@/lib/accounts/leaving";
+import { leave, stay } from "@/lib/accounts/leaving/leaving";
+import { exportPerson } from "@/lib/accounts/leaving/person";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
 import { byOwner } from "@/lib/accounts/owner-form";
-import { exportPerson } from "@/lib/accounts/person";
 import { setTimeZone } from "@/lib/accounts/time-zone";
 import {
   declinePasskeys,

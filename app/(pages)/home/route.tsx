@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { spendable } from "@/lib/accounts/ledger";
+import { spendable } from "@/lib/accounts/credits/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { toPlatform } from "@/lib/http/platform";

@@ -6,7 +6,11 @@ import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
-import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/mail/invitation-token";
+import {
+  findInvitationProblem,
+  type InvitationProblem,
+  isMailedProof,
+} from "@/lib/mail/links/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";

@@ -1,4 +1,4 @@
-import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving";
+import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving/leaving";
 import { store } from "@/lib/db/store";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";

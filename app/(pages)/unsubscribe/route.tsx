@@ -1,8 +1,8 @@
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
-import { whatGoesOn } from "@/lib/mail/onboarding-series";
-import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
+import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
+import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
 import { explainBy, narrow, type PageContent } from "../html-page";
 import { Reference } from "../problem";
 

@@ -1,4 +1,4 @@
-import { joinWaitlist } from "@/lib/accounts/waitlist";
+import { joinWaitlist } from "@/lib/accounts/joining/waitlist";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";

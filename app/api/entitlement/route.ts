@@ -1,5 +1,5 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { answerEntitlement } from "@/lib/accounts/entitlement";
+import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";

@@ -6,8 +6,8 @@ import { handleEndpoint } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
-import { isFinalBounce } from "@/lib/mail/suppressions";
-import { suppressEmail } from "@/lib/mail/unsubscribe";
+import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
+import { isFinalBounce } from "@/lib/mail/outbox/suppressions";
 
 const complained = z.object({ to: z.union([z.string().transform((one) => [one]), z.array(z.unknown())]) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional().catch(undefined) });

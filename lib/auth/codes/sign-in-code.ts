@@ -6,7 +6,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { readTypedCode } from "@/lib/http/typed-code";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 

@@ -8,7 +8,7 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { log } from "@/lib/runtime/log";
 
 export const maxPasskeys = 10;

@@ -1,6 +1,6 @@
 import type { Db } from "@/lib/db/store";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 
 /*
  * The networks that an app got its tokens from, or a browser was used from, as `clientNetwork` writes them: one for each

@@ -9,7 +9,7 @@ import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 
 export type NewSession = Omit<
   Insertable<Tables["local_sessions"]>,

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
-import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
+import { spendable, writeCreditEntry } from "@/lib/accounts/credits/ledger";
 import { type Buyer, changeAccount, type Stored } from "@/lib/billing/customer/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
 import { stopAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";

@@ -1,5 +1,5 @@
-import { settleTerms } from "@/lib/accounts/effective-terms";
-import { giveMissedCredits } from "@/lib/accounts/plan-credits";
+import { giveMissedCredits } from "@/lib/accounts/credits/plan-credits";
+import { settleTerms } from "@/lib/accounts/terms/effective-terms";
 import { changeAccount } from "@/lib/billing/customer/purchases";
 import type { Db } from "@/lib/db/store";
 

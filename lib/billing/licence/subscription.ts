@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { settleTerms } from "@/lib/accounts/effective-terms";
-import { giveMissedCredits } from "@/lib/accounts/plan-credits";
+import { giveMissedCredits } from "@/lib/accounts/credits/plan-credits";
+import { settleTerms } from "@/lib/accounts/terms/effective-terms";
 import { alignEmail, resolveBuyer } from "@/lib/billing/customer/customer";
 import { changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/billing/customer/purchases";
 import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/licence-end";

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { addPriceToPlan, settlePayers } from "@/lib/accounts/plan-changes";
+import { addPriceToPlan, settlePayers } from "@/lib/accounts/terms/plan-changes";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";

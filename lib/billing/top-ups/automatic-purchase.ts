@@ -1,10 +1,10 @@
-import { lockAccount } from "@/lib/accounts/credit-limits";
-import { monthOf } from "@/lib/accounts/credit-watch";
+import { lockAccount } from "@/lib/accounts/credits/credit-limits";
+import { monthOf } from "@/lib/accounts/credits/credit-watch";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { StopReason } from "@/lib/mail/kinds/credits";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 
 /* An owner may let a pack be bought whenever a spend leaves too few credits, so many times a month. */
 

@@ -8,7 +8,7 @@ import { callSamples } from "@/lib/docs/samples";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
 import * as schemas from "@/lib/http/schemas";
-import { whatGoesOn } from "@/lib/mail/onboarding-series";
+import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
 export function operationDocument(name: OperationName): DocumentText {

@@ -5,8 +5,8 @@ import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { emailChangeUrl, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
 import { findTimeZone, mailAbout, mailTo, type Zone } from "@/lib/mail/kind";
+import { emailChangeUrl, findEmailChange, isWaiting } from "@/lib/mail/links/email-change-token";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
 /** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { confirmationDays, invitationDays } from "@/lib/config/lifetimes";
-import { createClerkInvitation } from "@/lib/mail/clerk-invitations";
-import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/mail/invitation-token";
 import { type MailKind, mailTo } from "@/lib/mail/kind";
+import {
+  findInvitationProblem,
+  hasOpenInvitation,
+  mailedInvitationUrl,
+} from "@/lib/mail/links/invitation-token";
 import { SendError } from "@/lib/mail/mail";
 import type { MailContent } from "@/lib/mail/mail-content";
+import { createClerkInvitation } from "@/lib/mail/senders/clerk-invitations";
 import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
 
 const invitation = z.object({ to: z.string(), token: z.string(), isOnWaitlist: z.boolean().default(false) });

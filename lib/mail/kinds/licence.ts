@@ -4,9 +4,9 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { takeDueRows } from "@/lib/mail/due-rows";
 import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 import {
   type AccountEnd,
   endEffects,

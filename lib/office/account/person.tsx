@@ -1,6 +1,6 @@
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { findAccount } from "@/lib/accounts/accounts";
-import { leave, stay } from "@/lib/accounts/leaving";
+import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { deleteAccountAct } from "@/lib/admin/account";
 import { personActs } from "@/lib/admin/person";
 import { toJson } from "@/lib/admin/print";

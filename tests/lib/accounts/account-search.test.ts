@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { searchAccounts } from "@/lib/accounts/account-search";
+import { searchAccounts } from "@/lib/accounts/list/account-search";
 import { startStageForEach } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { numbersTo, watchQueries } from "@/tests/support/watched-queries";

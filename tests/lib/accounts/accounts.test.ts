@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { listAccounts, setAccount } from "@/lib/accounts/accounts";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { startStageForEach } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { numbersTo, watchQueries } from "@/tests/support/watched-queries";

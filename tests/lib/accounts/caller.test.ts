@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 import { readCaller } from "@/lib/accounts/caller";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { everyEngine } from "@/tests/support/engines";
 
 it.each(everyEngine)("callers of one turn each get their own account or none, on $name", async (engine) => {

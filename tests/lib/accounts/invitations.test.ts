@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { acceptInvitation, auditedInvitation, invite } from "@/lib/accounts/invitations";
+import { acceptInvitation, auditedInvitation, invite } from "@/lib/accounts/joining/invitations";
 import { auditedTransaction } from "@/lib/db/audit";
-import { findInvitationProblem } from "@/lib/mail/invitation-token";
+import { findInvitationProblem } from "@/lib/mail/links/invitation-token";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 

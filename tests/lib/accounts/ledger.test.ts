@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { listCreditEntries, parseThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import {
+  listCreditEntries,
+  parseThousandths,
+  toCredits,
+  writeCreditEntry,
+} from "@/lib/accounts/credits/ledger";
 import { auditedTransaction } from "@/lib/db/audit";
 import { engines } from "@/tests/support/engines";
 

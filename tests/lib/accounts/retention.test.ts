@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deleteExpired } from "@/lib/accounts/retention";
+import { deleteExpired } from "@/lib/accounts/leaving/retention";
 import { listAudit } from "@/lib/db/audit";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { describeCommands } from "@/lib/admin/run-command";
-import { onboardingSeries } from "@/lib/mail/onboarding-series";
+import { onboardingSeries } from "@/lib/mail/onboarding/onboarding-series";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
 import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
 
 /** Parses what the field `credits` of a JSON text says. */

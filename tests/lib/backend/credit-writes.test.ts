@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addCredits, findAccount, setAccount } from "@/lib/accounts/accounts";
-import { spendable } from "@/lib/accounts/ledger";
+import { spendable } from "@/lib/accounts/credits/ledger";
 import type { CreditWrite } from "@/lib/backend/credit-rules";
 import type { WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";

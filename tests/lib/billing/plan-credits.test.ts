@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { giveDueCredits, readNextCredits } from "@/lib/accounts/plan-credits";
+import { giveDueCredits, readNextCredits } from "@/lib/accounts/credits/plan-credits";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";

@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { migrations, type SchemaChange } from "@/lib/db/migrations";
 import { Store } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";

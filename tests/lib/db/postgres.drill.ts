@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { readCaller } from "@/lib/accounts/caller";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { operations } from "@/lib/http/register/operations";

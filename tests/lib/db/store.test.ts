@@ -6,7 +6,7 @@ import { constants, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { endedApps } from "@/lib/auth/sessions/ended-app";
 import { crowdedOut } from "@/lib/auth/sessions/session-limit";
 import { auditEntries } from "@/lib/db/audit";

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from "vitest";
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { Store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";

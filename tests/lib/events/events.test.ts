@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
-import { setCreditLimits } from "@/lib/accounts/credit-limits";
-import { addAccount } from "@/lib/accounts/invitations";
+import { setCreditLimits } from "@/lib/accounts/credits/credit-limits";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import type { CreditWrite } from "@/lib/backend/credit-rules";
 import { listEvents } from "@/lib/backend/event-list";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { processQueue } from "@/lib/mail/adaptive-concurrency";
+import { processQueue } from "@/lib/mail/outbox/adaptive-concurrency";
 
 /** A queue of `length` due numbers, claimed in order. */
 function queue(length: number) {
@@ -69,7 +69,7 @@ describe("processQueue", () => {
     };
     vi.resetModules();
     vi.doMock("node:timers/promises", () => ({ setTimeout: sleep }));
-    const { processQueue } = await import("@/lib/mail/adaptive-concurrency");
+    const { processQueue } = await import("@/lib/mail/outbox/adaptive-concurrency");
     vi.doUnmock("node:timers/promises");
     const { claim } = queue(1);
     const { signal } = stopping;

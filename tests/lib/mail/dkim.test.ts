@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sign } from "@/lib/mail/dkim";
+import { sign } from "@/lib/mail/senders/dkim";
 import { dkimKey, verifyDkim } from "@/tests/support/dkim";
 
 const key = { domainName: "example.com", keySelector: "mail", privateKey: dkimKey };

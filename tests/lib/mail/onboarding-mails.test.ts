@@ -4,8 +4,8 @@ import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/register/operations";
 import { renderHtml, renderText } from "@/lib/mail/mail-content";
-import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding-texts";
+import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
 import { renderPreviews } from "@/lib/mail/previews";
 
 const base = "https://office.example.com";

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
-import { leave, stay } from "@/lib/accounts/leaving";
+import { addAccount, auditedInvitation, invite } from "@/lib/accounts/joining/invitations";
+import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { makeCode } from "@/lib/auth/codes/sign-in-code";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { findBacklogs } from "@/lib/mail/backlog";
 import { type Mail, SendError } from "@/lib/mail/mail";
+import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
+import { findBacklogs } from "@/lib/mail/outbox/backlog";
 import {
   claimMails,
   countSealedMails,
@@ -13,11 +14,10 @@ import {
   deleteMailsTo,
   enqueueMail,
   rescheduleMail,
-} from "@/lib/mail/outbox";
-import { sendDueMails } from "@/lib/mail/outbox-runner";
-import { outbox, scheduledOutbox } from "@/lib/mail/outboxes";
-import { hashEmail } from "@/lib/mail/suppressions";
-import { suppressEmail } from "@/lib/mail/unsubscribe";
+} from "@/lib/mail/outbox/outbox";
+import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
+import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
+import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";

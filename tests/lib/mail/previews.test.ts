@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding-texts";
+import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
 import { renderPreviews } from "@/lib/mail/previews";
 
 const given = {

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { dayMs } from "@/lib/config/durations";
 import { mailKinds } from "@/lib/mail/kinds";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
-import { sendDueMails } from "@/lib/mail/outbox-runner";
-import { scheduledOutbox } from "@/lib/mail/outboxes";
-import { suppressEmail } from "@/lib/mail/unsubscribe";
+import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
+import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
+import { scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { startAppSession } from "@/lib/oauth/app-session";
 import { startStageForEach } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";

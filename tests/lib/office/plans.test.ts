@@ -1,7 +1,7 @@
 import { CompiledQuery, type Dialect, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { readOverview } from "@/lib/accounts/overview";
+import { readOverview } from "@/lib/accounts/list/overview";
 import { sqliteDialect } from "@/lib/db/sqlite/dialect";
 import type { Tables } from "@/lib/db/tables";
 import { account } from "@/lib/office/account";

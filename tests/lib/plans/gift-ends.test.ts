@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
-import { endGifts } from "@/lib/accounts/gift-ends";
-import { giveDueCredits } from "@/lib/accounts/plan-credits";
+import { giveDueCredits } from "@/lib/accounts/credits/plan-credits";
+import { endGifts } from "@/lib/accounts/terms/gift-ends";
 import { dayMs } from "@/lib/config/durations";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { contentsOf, readPlans } from "@/lib/plans/plan";

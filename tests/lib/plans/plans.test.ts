@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { settlePayers } from "@/lib/accounts/plan-changes";
+import { settlePayers } from "@/lib/accounts/terms/plan-changes";
 import { maxPlans } from "@/lib/plans/plan";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";

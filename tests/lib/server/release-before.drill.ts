@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { firstMigration, migrations } from "@/lib/db/migrations";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { startStage } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { buildEarlier } from "@/tests/support/earlier-build";

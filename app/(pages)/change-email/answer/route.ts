@@ -8,7 +8,7 @@ import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { findEmailChange, isWaiting, readChangeToken } from "@/lib/mail/email-change-token";
+import { findEmailChange, isWaiting, readChangeToken } from "@/lib/mail/links/email-change-token";
 import { log } from "@/lib/runtime/log";
 
 const { path } = pages.emailChange;

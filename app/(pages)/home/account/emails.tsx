@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { findLinkKey } from "@/lib/mail/link-keys";
-import { readSubscription } from "@/lib/mail/unsubscribe";
-import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { findLinkKey } from "@/lib/mail/links/link-keys";
+import { unsubscribeUrl } from "@/lib/mail/links/unsubscribe-token";
+import { readSubscription } from "@/lib/mail/onboarding/unsubscribe";
 import { PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
 import { type Limits, readLimitsOf } from "../billing/credit-limits";

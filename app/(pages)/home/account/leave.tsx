@@ -1,4 +1,4 @@
-import { graceMs } from "@/lib/accounts/leaving";
+import { graceMs } from "@/lib/accounts/leaving/leaving";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { settings } from "@/lib/config/settings";
 import { forms } from "@/lib/http/register/forms";

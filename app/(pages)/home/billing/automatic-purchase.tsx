@@ -1,4 +1,4 @@
-import { monthOf } from "@/lib/accounts/credit-watch";
+import { monthOf } from "@/lib/accounts/credits/credit-watch";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { countTopUps } from "@/lib/billing/top-ups/automatic-purchase";
 import { forms } from "@/lib/http/register/forms";

@@ -1,4 +1,4 @@
-import { type CreditEntry, describeReason } from "@/lib/accounts/ledger";
+import { type CreditEntry, describeReason } from "@/lib/accounts/credits/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";

@@ -1,7 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
-import { readCreditLimits } from "@/lib/accounts/credit-limits";
-import { monthOf } from "@/lib/accounts/credit-watch";
-import { toCredits } from "@/lib/accounts/ledger";
+import { readCreditLimits } from "@/lib/accounts/credits/credit-limits";
+import { monthOf } from "@/lib/accounts/credits/credit-watch";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import { forms } from "@/lib/http/register/forms";
 import { formatInstant } from "../../instant";
 import { PostForm } from "../../post-form";

@@ -1,4 +1,4 @@
-import { type CreditDay, maxAddedUp } from "@/lib/accounts/credit-days";
+import { type CreditDay, maxAddedUp } from "@/lib/accounts/credits/credit-days";
 import { dayMs } from "@/lib/config/durations";
 import { formatInstant } from "../../instant";
 import { formatCredits } from "./format-credits";

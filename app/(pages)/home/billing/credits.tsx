@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { readCreditDays } from "@/lib/accounts/credit-days";
-import { type LedgerPosition, selectLedger, spendable } from "@/lib/accounts/ledger";
-import { readNextCredits } from "@/lib/accounts/plan-credits";
+import { readCreditDays } from "@/lib/accounts/credits/credit-days";
+import { type LedgerPosition, selectLedger, spendable } from "@/lib/accounts/credits/ledger";
+import { readNextCredits } from "@/lib/accounts/credits/plan-credits";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";

@@ -1,4 +1,4 @@
-import { toCredits } from "@/lib/accounts/ledger";
+import { toCredits } from "@/lib/accounts/credits/ledger";
 
 const number = new Intl.NumberFormat("en");
 

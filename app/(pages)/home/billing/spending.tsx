@@ -1,4 +1,4 @@
-import { type Spending as Read, readSpending, spendingBounds } from "@/lib/accounts/spending";
+import { type Spending as Read, readSpending, spendingBounds } from "@/lib/accounts/credits/spending";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { Clock } from "../../clock";

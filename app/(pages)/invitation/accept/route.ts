@@ -1,4 +1,4 @@
-import { acceptInvitation } from "@/lib/accounts/invitations";
+import { acceptInvitation } from "@/lib/accounts/joining/invitations";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { sendCode, signIn } from "@/lib/auth/local-sign-in";
 import { mintLocalSubject } from "@/lib/auth/sessions/session";
@@ -10,7 +10,7 @@ import { fieldForPage, handleForm, withProblem } from "@/lib/http/form";
 import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { isMailedProof } from "@/lib/mail/invitation-token";
+import { isMailedProof } from "@/lib/mail/links/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const { path } = pages.invitation;

@@ -1,4 +1,4 @@
-import { readKeepLink, stay } from "@/lib/accounts/leaving";
+import { readKeepLink, stay } from "@/lib/accounts/leaving/leaving";
 import { store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { fieldForPage, handleForm } from "@/lib/http/form";

@@ -1,5 +1,5 @@
-import { readBalance } from "@/lib/accounts/balance";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
+import { readBalance } from "@/lib/accounts/credits/balance";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";

@@ -1,7 +1,7 @@
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
-import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
+import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
 
 /** One-click unsubscribe (RFC 8058): the token is the only credential, and the body is ignored. */
 export const { POST, OPTIONS } = toPlatform(

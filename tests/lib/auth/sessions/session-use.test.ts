@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { addAccount } from "@/lib/accounts/invitations";
+import { addAccount } from "@/lib/accounts/joining/invitations";
 import { listSessions } from "@/lib/auth/sessions/session";
 import { recordSessionUse } from "@/lib/auth/sessions/session-use";
 import { dayMs } from "@/lib/config/durations";

@@ -1,0 +1,106 @@
+import { monthOf, spentInMonth } from "@/lib/accounts/credits/credit-watch";
+import { parseThousandths, spendable, toCredits } from "@/lib/accounts/credits/ledger";
+import type { Owner } from "@/lib/accounts/require-owner";
+import { asIso } from "@/lib/config/instants";
+import { accountBy } from "@/lib/db/account-by";
+import { auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+
+/* What an owner sets for their credits: how much backends may spend in a month, and below what balance a mail tells. */
+
+const wishes = ["monthly_thousandths", "mail_below_thousandths"] as const;
+type Wishes = Record<(typeof wishes)[number], number | null>;
+
+const selectLimits = (db: Db, accountId: string) =>
+  db.selectFrom("credit_limits").where("account_id", "=", accountId);
+
+/** Locks an account as all do that spend, so that what is read then stays. */
+export async function lockAccount(transaction: Db, id: string): Promise<void> {
+  await accountBy(transaction, "id", id).select("id").forUpdate().executeTakeFirst();
+}
+
+/** What an owner has set, with what backends have spent this month (UTC); `undefined` if they never have. */
+export async function readCreditLimits(db: Db, accountId: string, nowMs: number) {
+  const row = await selectLimits(db, accountId).selectAll().executeTakeFirst();
+  return row && { ...row, ...spentInMonth(row, nowMs) };
+}
+
+/** Sets what an owner wants. The limit counts all of this month, and credits that are few already are told by no mail. */
+export async function setCreditLimits(
+  db: Db,
+  { account: { id, email }, by }: Pick<Owner, "account" | "by">,
+  wanted: Wishes,
+  nowMs: number,
+): Promise<void> {
+  const readState = async (transaction: Db) => {
+    await lockAccount(transaction, id);
+    return selectLimits(transaction, id).select(wishes).executeTakeFirst();
+  };
+  const about = { by, what: "credit limits", whom: email, readState } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const balance = ["credit_thousandths", "held_thousandths"] as const;
+    const account = await accountBy(transaction, "id", id).select(balance).executeTakeFirst();
+    if (!account) throw new ApiError("forbidden");
+    const known = await selectLimits(transaction, id).select("low_since_ms").executeTakeFirst();
+    const below = wanted.mail_below_thousandths;
+    const isLow = below !== null && spendable(account) < below;
+    const set = { ...wanted, low_since_ms: isLow ? (known?.low_since_ms ?? nowMs) : null };
+    const counted = known ? { month_ms: 0, spent_thousandths: 0 } : await countMonth(transaction, id, nowMs);
+    await transaction
+      .insertInto("credit_limits")
+      .values({ account_id: id, ...counted, ...set })
+      .onConflict((conflict) => conflict.column("account_id").doUpdateSet(set))
+      .execute();
+  });
+}
+
+/** Counts what backends have spent this month, for an account's first limits. From then on each spend counts itself. */
+async function countMonth(transaction: Db, accountId: string, nowMs: number) {
+  const month_ms = monthOf(nowMs);
+  const { spent, reversed } = await transaction
+    .selectFrom("credit_entries")
+    .select(({ fn }) => [
+      fn.sum<number | null>("thousandths").as("spent"),
+      fn.sum<number | null>("reversed_thousandths").as("reversed"),
+    ])
+    .where("account_id", "=", accountId)
+    .where("backend_id", "is not", null)
+    .where("thousandths", "<", 0)
+    .where("created_at_ms", ">=", month_ms)
+    .executeTakeFirstOrThrow();
+  return { month_ms, spent_thousandths: -Number(spent) - Number(reversed) };
+}
+
+/** Parses an amount of credits that an owner typed, also with the full-width digits of some keyboards; null if it is empty. */
+export function parseLimit(typed: string): number | null {
+  const text = typed.normalize("NFKC").trim();
+  if (text === "") return null;
+  const thousandths = parseThousandths(text);
+  if (thousandths === undefined || thousandths < 0) throw new ApiError("limit_failed");
+  return thousandths;
+}
+
+/** What an owner has set, for an export. */
+export async function exportCreditLimits(db: Db, accountId: string, nowMs: number) {
+  const limits = await readCreditLimits(db, accountId, nowMs);
+  if (!limits) return null;
+  const {
+    monthly_thousandths: monthly,
+    mail_below_thousandths: mailBelow,
+    spent_thousandths: spent,
+  } = limits;
+  return {
+    monthly: monthly === null ? null : toCredits(monthly),
+    spentThisMonth: toCredits(spent),
+    mailBelow: mailBelow === null ? null : toCredits(mailBelow),
+    lowSince: asIso(limits.low_since_ms),
+    automaticPurchase: {
+      price: limits.top_up_price,
+      below: limits.top_up_below_thousandths === null ? null : toCredits(limits.top_up_below_thousandths),
+      most: limits.top_up_most,
+      dueAt: asIso(limits.top_up_due_ms),
+      stopped: limits.top_up_stopped,
+    },
+  };
+}

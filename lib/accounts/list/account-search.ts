@@ -1,0 +1,80 @@
+import type { SelectQueryBuilder } from "kysely";
+import { accountAt } from "@/lib/accounts/account-columns";
+import { type AccountState, contains, selectAccounts } from "@/lib/accounts/accounts";
+import { accountsWithStripeId } from "@/lib/accounts/list/customer-list";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ownTurn } from "@/lib/runtime/own-turn";
+
+export type AccountSearch = {
+  /** Any part of an email or a reference, or a whole id: ours, that of Clerk's user, or one of Stripe's. */
+  text?: string | undefined;
+  plan?: string | undefined;
+  state?: AccountState | undefined;
+  /** The email after which the search goes on: the order is that of emails. */
+  after?: string | undefined;
+};
+
+type Row = Tables["accounts"];
+
+/**
+ * How many accounts are compared at once, and how often in one search. No index has the parts of a text on both engines:
+ * PostgreSQL's trigrams are an extension that not every operator may create. So a search compares so many accounts in the
+ * order of their emails, in slices of a few milliseconds, between which the process answers others.
+ */
+const searchBounds = { slice: 10_000, slices: 20 };
+
+/**
+ * Reads up to `most` accounts that match. `goesOnAfter` is an email if the search has stopped before it found so many: the
+ * accounts behind it were not looked at.
+ */
+export async function searchAccounts(
+  db: Db,
+  { text, ...filter }: AccountSearch,
+  most: number,
+  { slice, slices } = searchBounds,
+): Promise<{ rows: Row[]; goesOnAfter?: string }> {
+  if (!text) return { rows: await selectAccounts(db, filter).limit(most).execute() };
+  const named = filter.after ? [] : await findById(db, text);
+  if (named.length > 0) return { rows: named };
+  const rows: Row[] = [];
+  let { after } = filter;
+  for (let n = 0; n < slices; n++) {
+    const until = await lastEmailOfSlice(db, after, slice);
+    const matching = selectAccounts(db, { ...filter, after, until })
+      .where(({ or }) => or([contains("email", text), contains("reference", text)]))
+      .limit(most - rows.length);
+    rows.push(...(await matching.execute()));
+    if (until === undefined || rows.length === most) return { rows };
+    after = until;
+    await ownTurn();
+  }
+  return { rows, ...(after !== undefined && { goesOnAfter: after }) };
+}
+
+/** The account with this id, ours or that of a provider. */
+function findById(db: Db, text: string): Promise<Row[]> {
+  const bought = accountsWithStripeId(db, text);
+  return db
+    .selectFrom("accounts")
+    .select(accountAt(Date.now()))
+    .where(({ or, eb }) =>
+      or([eb("id", "=", text), eb("subject", "=", text), ...(bought ? [eb("id", "in", bought)] : [])]),
+    )
+    .limit(1)
+    .execute();
+}
+
+async function lastEmailOfSlice(db: Db, after: string | undefined, slice: number) {
+  const emails = selectAccounts(db, { after }).clearSelect() as SelectQueryBuilder<
+    Tables,
+    "accounts",
+    object
+  >;
+  const last = await emails
+    .select("email")
+    .offset(slice - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return last?.email;
+}

@@ -1,0 +1,154 @@
+import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/register/pages";
+import { unsubscribeUrl } from "@/lib/mail/links/unsubscribe-token";
+import type { RenderedMail } from "@/lib/mail/mail";
+import { type MailContent, renderMail } from "@/lib/mail/mail-content";
+import {
+  type OnboardingKind,
+  onboardingDays,
+  onboardingSeries,
+  whatGoesOn,
+} from "@/lib/mail/onboarding/onboarding-series";
+
+type Reader = { accountId: string; linkKey: Buffer; isConnected: boolean };
+
+/**
+ * Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one.
+ *
+ * @param isConnected - whether the account had an app when the mail was first tried
+ */
+export function renderOnboarding(
+  kind: OnboardingKind,
+  { accountId, linkKey, isConnected }: Reader,
+): RenderedMail {
+  const { appUrl, supportEmail, operatorName, operatorAddress } = settings();
+  const footer = [
+    `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
+    { label: "Unsubscribe", url: unsubscribeUrl(linkKey, accountId, pages.unsubscribe) },
+    `${whatGoesOn()}.`,
+    ...(supportEmail
+      ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
+      : []),
+    ...(operatorAddress ? [[operatorName, operatorAddress].filter(Boolean).join(", ")] : []),
+  ];
+  return renderMail(
+    { ...mailContents[kind](appUrl, isConnected), footer },
+    {
+      // Mail clients POST to the https URL (RFC 8058 §3.1); those that only know RFC 2369 can write to the address.
+      "List-Unsubscribe": [
+        `<${unsubscribeUrl(linkKey, accountId)}>`,
+        ...(supportEmail ? [`<mailto:${supportEmail}?subject=Unsubscribe>`] : []),
+      ].join(", "),
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    },
+  );
+}
+
+/** A mail about work in apps: someone without one is told that first, and its one button leads there. */
+const aboutWork = (
+  isConnected: boolean,
+  button: MailContent["body"][number],
+  body: MailContent["body"],
+): MailContent["body"] =>
+  isConnected
+    ? [...body, button]
+    : [
+        "No app is connected to your account yet, and assistants work in your apps. Connecting one takes a minute:",
+        { label: "Connect an app", url: `${settings().appUrl}${pages.connectApp.path}` },
+        ...body,
+      ];
+
+type WriteContent = (appUrl: string, isConnected: boolean) => Omit<MailContent, "footer">;
+
+const mailContents: Record<OnboardingKind, WriteContent> = {
+  welcome: (appUrl, isConnected) => ({
+    subject: "Welcome to your corner office",
+    preview: "You are the CEO now. Your first ten minutes, in three steps.",
+    body: [
+      "You are the CEO now. Your company is a team of AI assistants that work in your own apps, and you make the decisions: nothing is sent, published, deployed or charged until you approve it there.",
+      "Your first ten minutes:",
+      {
+        steps: [
+          "Sign in with the address that received this email.",
+          "Open your home page. It shows whether your company may run, and your next step.",
+          isConnected
+            ? "Ask the app that you have connected whether your company may run."
+            : "Connect one app, for example Claude Code: one line on your access page.",
+        ],
+      },
+      { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
+      "In the next email: your first assistant’s job.",
+    ],
+  }),
+  "first-assistant": (appUrl, isConnected) => ({
+    subject: "Hire one assistant for one job",
+    preview: "Which job to delegate first, and how to brief for it.",
+    body: aboutWork(
+      isConnected,
+      { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}` },
+      [
+        "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of replies.",
+        "Then brief it as you would brief a new colleague:",
+        {
+          points: [
+            "Show what a finished job looks like, with one good example from last week.",
+            "Say what it may read, and what it must leave alone.",
+            "Say when it must stop and ask you. At first, make that more often than seems necessary.",
+          ],
+        },
+        "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your billing page shows how many your plan has.",
+      ],
+    ),
+  }),
+  approvals: (appUrl, isConnected) => ({
+    subject: "Nothing leaves without your approval",
+    preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
+    body: aboutWork(
+      isConnected,
+      { label: "How sessions and tokens work", url: `${appUrl}${pages.authentication.path}` },
+      [
+        "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
+        "How to approve quickly without being careless:",
+        {
+          points: [
+            "Do it at fixed times, twice a day, instead of at every notification.",
+            "Check the thing itself instead of a summary: the email as it will be sent, the page as it will appear.",
+            "When you say no, say why in one sentence, and add that sentence to the brief.",
+            "Keep session tokens out of chats, issues and logs. Anyone who has one can read your account.",
+          ],
+        },
+      ],
+    ),
+  }),
+  credits: (appUrl, isConnected) => ({
+    subject: "Your credits, and what they tell you",
+    preview: "Where to see them, what uses them up, and how to notice early.",
+    body: aboutWork(isConnected, { label: "See your balance", url: `${appUrl}${pages.billing.path}` }, [
+      "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
+      "Two minutes a week are enough to keep track:",
+      {
+        steps: [
+          "Open your billing page once a week. It shows what each of the last 30 days used.",
+          "If you used more than the week before, find out which assistant worked more, and whether that was worth it.",
+          "If an assistant repeats itself, shorten its brief before you give it more to do.",
+        ],
+      },
+      "Your apps can read the balance too, and warn you.",
+    ]),
+  }),
+  "next-steps": (appUrl, isConnected) => ({
+    subject: "Your first two weeks: what’s next?",
+    preview: "A review in three questions, and where to go from here.",
+    body: aboutWork(isConnected, { label: "Open your home page", url: `${appUrl}${pages.home.path}` }, [
+      "This is a good moment to review your company. Three questions are enough:",
+      {
+        steps: [
+          "Which job have you not thought about for a week? That assistant is ready for a larger one.",
+          "Which approvals have you never refused? Brief for larger steps, so that you approve less often.",
+          "What do you still do by hand every Monday? Delegate that next.",
+        ],
+      },
+      "This is the last email of the series. The company is yours.",
+    ]),
+  }),
+};

@@ -1,0 +1,80 @@
+import { erasedSince } from "@/lib/db/erasures";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { mailKinds, type QueuedMail } from "@/lib/mail/kinds";
+import { deriveMailId } from "@/lib/mail/mail";
+import {
+  type ClaimedMail,
+  claimMails,
+  deleteMail,
+  enqueueMail,
+  recordAttempt,
+  rescheduleMail,
+} from "@/lib/mail/outbox/outbox";
+import { leaseMs, type Outbox } from "@/lib/mail/outbox/outbox-runner";
+import { retryDelays } from "@/lib/mail/outbox/retry-delays";
+import { hashEmail } from "@/lib/mail/outbox/suppressions";
+import { printCode } from "@/lib/mail/senders/code-terminal";
+import { log } from "@/lib/runtime/log";
+
+/** Codes, invitations and what happened to an account. */
+export const outbox: Outbox<ClaimedMail> = {
+  maxConcurrent: 5,
+  minIntervalMs: 0,
+  retryAfterMs: retryDelays.whereOneWaits,
+  claim: (db, options) => claimMails(db, options, false),
+
+  async address(db, claimed, nowMs) {
+    const { id, mail, attempts, triedUntilMs } = claimed;
+    if (!mail && triedUntilMs > nowMs) {
+      if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
+      await rescheduleMail(db, claimed, { attempts, atMs: nowMs + outbox.retryAfterMs(attempts) });
+      return undefined;
+    }
+    const isTried = mail && triedUntilMs > nowMs;
+    const wanted = isTried && (await mailKinds.get(mail.kind)?.address(db, mail, nowMs));
+    if (!wanted) {
+      await deleteMail(db, claimed);
+      return undefined;
+    }
+    if (mail.kind === "code" && attempts === 1) printCode(wanted.to, mail.code);
+    return wanted;
+  },
+
+  async record(db, claimed, { to, failure, next }, nowMs) {
+    const { id, kind } = claimed;
+    await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
+    // Nothing is kept about an address that has no owner any more, also if the mail was on its way then.
+    const sinceMs = claimed.leaseUntilMs - leaseMs;
+    if (kind === "farewell" || (await hasRow(erasedSince(db, hashEmail(to), sinceMs)))) return;
+    const state = failure ? (next ? "retrying" : "failed") : "sent";
+    await recordAttempt(db, { id, to, kind, state, failure: failure?.message }, nowMs);
+  },
+};
+
+/** Mails that a date makes due: the ends of trials, licences and apps. They are queued when no queued one is due. */
+export const scheduledOutbox: Outbox<ClaimedMail> = {
+  ...outbox,
+  minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
+  claim: async (db, options) =>
+    (await claimMails(db, options, true)) ?? ((await enqueueDueMails(db, options.nowMs)) ? [] : undefined),
+};
+
+/** Queues mails that a date has made due, and returns whether there were any. */
+async function enqueueDueMails(db: Db, nowMs: number): Promise<boolean> {
+  let wereAny = false;
+  for (const [kind, { takeDue }] of mailKinds)
+    if (takeDue)
+      await transact(db, async (transaction) => {
+        for (const { mail, about, untilMs } of await takeDue(transaction, nowMs)) {
+          await enqueueMail(transaction, { ...mail, kind } as QueuedMail, {
+            id: deriveMailId(about),
+            nowMs,
+            untilMs,
+          });
+          wereAny = true;
+        }
+      });
+  return wereAny;
+}
