@@ -44,7 +44,7 @@ test("signs in by a code; cookie, bearer and copied token work until sign-out", 
   await page.goto("/home");
   await expect(page).toHaveURL("/sign-in");
   await signIn(page, email);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your trial is active");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your plan is active");
   await page.getByRole("link", { name: "Account" }).click();
   await expect(page.getByText(email, { exact: true })).toBeVisible();
   await page.goto("/home");
