@@ -1,6 +1,7 @@
 import { accounts } from "@/tests/mutants/accounts";
 import { billing } from "@/tests/mutants/billing";
 import { bounds } from "@/tests/mutants/bounds";
+import { bystanders } from "@/tests/mutants/bystanders";
 import { caching } from "@/tests/mutants/caching";
 import { connect } from "@/tests/mutants/connect";
 import { credits } from "@/tests/mutants/credits";
@@ -22,6 +23,7 @@ const areas = {
   billing,
   credits,
   events,
+  bystanders,
 };
 
 export type Mutant = {
