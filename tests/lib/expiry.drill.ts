@@ -74,7 +74,7 @@ describe.runIf(inject("redisPort")).each(engines)("a week of ordinary traffic on
       (name) => !/^(app-secret|mail|store\.sqlite(-wal|-shm)?)$/.test(name),
     );
 
-  it("leaves no row, key or file that is over", async () => {
+  it("leaves no row, key or file that is over", { timeout: 300_000 }, async () => {
     const worker = await BackendCaller.add(service, "worker");
     worker.nowMs = stripe.nowMs;
     await service.adminJson("webhook", "add", receiver.url);

@@ -83,7 +83,7 @@ describe.each(engines)("/status on $name", async (engine) => {
     // The service looks every ten seconds.
     await until(async () =>
       expect((await service.ask("/status")).text).toMatch(
-        /<h2>Last 90 days<\/h2><ul><li>Accounts and credits: <time dateTime="[^"]+" data-shows="day and time">\d+ \w+ at \d\d:\d\d UTC<\/time> until now<\/li>/,
+        /<h2>Last 90 days<\/h2><ul class="outages"><li><b>Accounts and credits<\/b><span><time dateTime="[^"]+" data-shows="day and time">\d+ \w+ at \d\d:\d\d UTC<\/time> until now<\/span><\/li>/,
       ),
     );
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
