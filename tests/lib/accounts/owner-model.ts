@@ -115,6 +115,8 @@ export type What = (typeof whats)[number];
 /** What an act's owner may be afterwards, with what the act is answered. */
 export type Outcome = { owner: Owner; answer: "done" | "refused" };
 
+const deletionMail = (nowMs: number) => `account deletion:${nowMs + dayMs}`;
+
 const done = (owner: Owner): Outcome => ({ owner, answer: "done" });
 
 /** Has one act happen, of which Stripe's part is heard later: {@link hear}. */
@@ -122,7 +124,11 @@ export function happen(owner: Owner, act: Act, nowMs: number): Outcome[] {
   const outcome = happenFor(owner, act, nowMs);
   // What has ended at Stripe may not be known yet, and then no second licence is sold.
   const isKnown = owner.licence && owner.licence.status !== "canceled";
-  return act.what === "buy" && isKnown ? [outcome, { owner, answer: "refused" }] : [outcome];
+  if (act.what === "buy" && isKnown) return [outcome, { owner, answer: "refused" }];
+  // A mail about a deletion that is taken back at once is perhaps not sent yet, and then it is not.
+  const mails = owner.mails.filter((mail) => mail !== deletionMail(nowMs));
+  if (act.what === "keep") return [outcome, { ...outcome, owner: { ...outcome.owner, mails } }];
+  return [outcome];
 }
 
 function happenFor(owner: Owner, { what, amount }: Act, nowMs: number): Outcome {
@@ -163,8 +169,7 @@ function happenFor(owner: Owner, { what, amount }: Act, nowMs: number): Outcome 
     }
     case "leave": {
       if (owner.leavesAtMs) return done(owner);
-      const leavesAtMs = nowMs + dayMs;
-      return done({ ...owner, leavesAtMs, mails: [...owner.mails, `account deletion:${leavesAtMs}`] });
+      return done({ ...owner, leavesAtMs: nowMs + dayMs, mails: [...owner.mails, deletionMail(nowMs)] });
     }
     case "keep":
       return done({ ...owner, leavesAtMs: undefined });
