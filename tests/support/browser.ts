@@ -33,7 +33,11 @@ export class Browser {
     const made = await makeCode(service, email);
     const prefix = service.url.startsWith("https:") ? "__Host-" : "";
     browser.cookies.set(`${prefix}office-code`, made.browser);
-    const { location } = (await browser.submit("/sign-in/redeem", { code: made.code })).headers;
+    const redeem = async () =>
+      (await browser.submit("/sign-in/redeem", { code: made.code })).headers.location;
+    let location = await redeem();
+    // On a busy machine PostgreSQL misses its two seconds at times, and the page says to try again.
+    if (location?.includes("problem=unavailable")) location = await redeem();
     if (location !== "/home") throw new Error(`signed in to ${location}`);
     return browser;
   }
