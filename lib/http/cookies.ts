@@ -67,7 +67,7 @@ function withoutBlanksAtEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** A value may be sent in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` and cookies of version 1 do; none of ours has any. */
+/** A value may be sent in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` does. The values that we set contain none. */
 function withoutQuotes(value: string): string {
   return /^"(.*)"$/.exec(value)?.[1] ?? value;
 }

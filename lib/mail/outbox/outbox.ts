@@ -16,7 +16,7 @@ export type ClaimedMail = NonNullable<Awaited<ReturnType<typeof claimMails>>>[nu
  * session, changes the passkeys, or notes that it was due.
  *
  * @param id - if the outbox has a mail with this id, it keeps that one
- * @param untilMs - when its code or link expires (Unix milliseconds), or its kind's time is over; the mail is not sent after that
+ * @param untilMs - after when it is not sent (Unix milliseconds): its code or link has expired, or its kind is not tried longer
  * @returns the mail's id
  */
 export async function enqueueMail(
