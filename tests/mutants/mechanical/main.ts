@@ -12,8 +12,8 @@ import { measureReach, type Reach, Trials } from "@/tests/mutants/mechanical/tes
  * The mistakes that a machine makes: `npm run mutants -- --mechanical`. One build has all of them, each with a switch.
  */
 
-/** How long the tests of one mistake take together at most: those nearest to it, then the quickest. */
-const trialMs = 45_000;
+/** How long the tests of one mistake take together at most, one after the other. */
+const trialMs = 120_000;
 
 /**
  * Makes the chosen mistakes, four at a time, and prints which tests notice them. Returns how many live.
@@ -52,7 +52,7 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
   }
   async function tryOne(site: Site, trials: Trials): Promise<void> {
     const reason = equivalents[`${site.file}: ${site.change}`];
-    const files = testsOf(sites.indexOf(site), site, reach);
+    const files = testsOf(sites.indexOf(site), site, sites, reach);
     const noticedBy =
       reason || files.length === 0 ? undefined : await trials.notice(sites.indexOf(site), site, files);
     if (reason) equivalent++;
@@ -126,13 +126,13 @@ function draw(seed: number): () => number {
   };
 }
 
-/** The test files that reach a mistake, the nearest and quickest first. */
-function testsOf(id: number, { file }: Site, reach: Reach[]): string[] {
-  const folders = file.split("/").slice(0, -1);
-  const near = (test: string) => folders.filter((folder) => test.split("/").includes(folder)).length;
+/** The test files that reach a mistake: those that reach most of its source file first, then the quickest. */
+function testsOf(id: number, { file }: Site, sites: Site[], reach: Reach[]): string[] {
+  const ofFile = ({ reached }: Reach) => reached.filter((other) => sites[other]?.file === file).length;
   const reaching = reach
     .filter(({ reached }) => reached.includes(id))
-    .sort((a, b) => near(b.file) - near(a.file) || a.ms - b.ms);
+    .map((test) => ({ ...test, near: ofFile(test) }))
+    .sort((a, b) => b.near - a.near || a.ms - b.ms);
   let ms = 0;
   return reaching
     .filter((test, at) => {

@@ -94,7 +94,9 @@ export class Trials {
     // What a run returns has the failures of earlier ones too.
     const onTestModuleEnd = (module: TestModule) => {
       const [test] = module.children.allTests("failed");
-      if (!module.ok()) failed.push(`${module.relativeModuleId}: ${test?.name ?? "the whole file"}`);
+      const [error] = test?.result().errors ?? module.errors();
+      const told = String(error?.message).split("\n")[0]?.slice(0, 90);
+      if (!module.ok()) failed.push(`${module.relativeModuleId}: ${test?.name ?? "the whole file"}: ${told}`);
     };
     return new Trials(await openVitest(1, 1, { onTestModuleEnd }), failed);
   }
