@@ -51,6 +51,8 @@ export type StateWords = {
   next: string;
   /** The page on which to do it. */
   step?: { words: string; path: string };
+  /** Whether it is for us to do. */
+  isForUs?: true;
 };
 
 /** What the API answers someone who is signed in. */
@@ -115,7 +117,9 @@ export const licenceEndsOn = "Your licence ends on";
 const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords> & Dated> => ({
   renews: {},
   free: { tag: "Free trial of a licence", dated: "Your licence is free until" },
-  "not collected": { next: "Payments for your licence are paused, so you are charged nothing now." },
+  "not collected": {
+    next: "We paused the payments for your licence: until they go on you are charged nothing, and your assistants work.",
+  },
   invoiced: {
     dated: "Pay your invoice by",
     next: "Your invoice came by mail. Pay by its due date.",
@@ -128,14 +132,16 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     ...stepTo("Keep the licence"),
   },
   pausing: {
-    tag: "Paused",
+    tag: "Pauses soon",
     dated: "Your licence pauses on",
-    next: `What you paid for runs to its end. To go on with it, ${askUs()}.`,
+    next: `We paused it: your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
+    isForUs: true,
   },
   unknown: {
     tag: "Licence unknown",
     dated: licenceEndsOn,
     next: `Stripe does not know your licence any more. That is not your doing: ${askUs()} before it ends.`,
+    isForUs: true,
   },
   "past due": {
     tag: "Past due",
@@ -152,7 +158,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Payment failed: update your card by",
-    next: "The change of your licence was not paid, so you have what you had before. Your assistants stop on that day if it stays unpaid.",
+    next: `The change of your licence was not paid, so you have what you had before. If you do not want it any more, ${askUs()}.`,
     ...updatePayment,
   },
   "trial unpaid": {
@@ -162,7 +168,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
-    next: "The operator gave you a licence, so your assistants work. The one that you bought is not paid: pay the invoice, or cancel it.",
+    next: "We gave you a licence, so your assistants work. The one that you bought is not paid: pay the invoice, or cancel it.",
     ...updatePayment,
   },
 });
@@ -195,10 +201,10 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   returned: {
     beside:
-      "The payment for your licence was returned to you, but Stripe still runs it. End it, or buy it again.",
+      "The payment for your licence was returned to you, but Stripe charges you again when it renews. End it, or buy it again.",
     hint: (where) =>
-      `Your payment was returned to you, but Stripe still runs the licence. End it${where}, or buy it again.`,
-    step: stepTo("See what runs at Stripe"),
+      `Your payment was returned to you, but Stripe charges you again when the licence renews. End it${where}, or buy it again.`,
+    step: stepTo("End it at Stripe"),
   },
   paused: {
     beside: "The licence that you bought is paused.",
@@ -227,8 +233,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
   hobby: () => ({
     tag: "Hobby",
     heading: active,
-    next: "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.",
-    ...choose(),
+    next: "Open your apps: your assistants are ready for work. The hobby plan is free and does not end.",
   }),
   invalid: () => ({
     tag: "Account not readable",
@@ -263,7 +268,9 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   };
   if (end.what === "trial") {
     const { message } = errorCatalogue.trial_ended;
-    return { tag: "Trial ended", heading: "Your trial has ended", message, ...act };
+    return end.isUnfinished
+      ? { tag: "Not paid yet", heading: "Your payment is not finished", message, ...act }
+      : { tag: "Trial ended", heading: "Your trial has ended", message, ...act };
   }
   const { how, atMs } = end;
   const what = how === "trial over" ? "free trial of the licence" : "licence";

@@ -52,7 +52,10 @@ export async function readBillingPage(
         hasOpenInvoice={hasOpen(invoices)}
       />
       {changes.offer && <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />}
-      <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
+      <PlanChoice
+        {...{ account, contents, plans, bought, offers, changes, nowMs }}
+        mayRun={standing.mayRun}
+      />
       {bought.hasBought && <Invoices read={invoices} />}
     </body>,
   );

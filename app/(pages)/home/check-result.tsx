@@ -30,8 +30,8 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
   const isSettled = !bought?.licence || settled.has(licenceStateOf(bought.licence));
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
   const isCalm = state.mayRun && isSettled && !endsSoon;
-  const hasTrialEnded = state.status === "trial-ended" && endOf(account, bought?.licence).what === "trial";
-  const endedAtMs = (hasTrialEnded && account?.trial_ends_at_ms) || null;
+  const end = state.status === "trial-ended" ? endOf(account, bought?.licence) : undefined;
+  const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false;
   return (
     <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
@@ -42,7 +42,8 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
       )}
       {endedAtMs !== null && (
         <p>
-          It ended on <Clock atMs={endedAtMs} shows="date" />.
+          {end?.what === "trial" && end.isUnfinished ? "Your trial" : "It"} ended on{" "}
+          <Clock atMs={endedAtMs} shows="date" />.
         </p>
       )}
       {children}
@@ -74,13 +75,13 @@ export function StatusLights({ state: { light, tag } }: { state: Standing }) {
   );
 }
 
-/** A link to where the next step is done; of a stopped company without one, a mail to support with what it needs. */
+/** A link to where the next step is done; where that is for us to do, a mail to support with what it needs. */
 function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
   const { supportEmail } = settings();
-  const { mayRun, status, heading, step } = state;
+  const { mayRun, status, heading, step, isForUs } = state;
   const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);
   const body = account ? `&body=${encodeURIComponent(`My account is ${account.email}.\n\n`)}` : "";
-  const help = !mayRun && supportEmail && status !== "unavailable";
+  const help = (!mayRun || isForUs) && supportEmail && status !== "unavailable";
   const to =
     step ?? (help && { words: "Email support", path: `mailto:${supportEmail}?subject=${subject}${body}` });
   return to ? <ButtonLink to={to.path}>{to.words}</ButtonLink> : null;

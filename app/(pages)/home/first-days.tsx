@@ -11,14 +11,14 @@ const watchedEverySeconds = 15;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 
-const planStep = (mayRun: boolean): Step => ({
+const planStep = (): Step => ({
   isDone: false,
-  title: mayRun ? "Get a plan before the trial ends" : "Get a plan",
+  title: "Get a plan before the trial ends",
   how: settings().billing ? <a href={pages.billing.path}>Choose a licence</a> : `For a plan, ${askUs()}.`,
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, mayRun: boolean): Step[] {
+export function firstSteps({ plan }: Account, { sessions, endedApps }: Access): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
   const [ended] = endedApps;
   return [
@@ -41,10 +41,10 @@ export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, m
     },
     {
       isDone: apps.some(({ last_seen_at_ms }) => last_seen_at_ms !== null),
-      title: "Let it check your plan",
-      how: "It checks as soon as it is connected.",
+      title: "Your app checks your plan",
+      how: "It does so by itself, as soon as it is connected.",
     },
-    ...(plan === "trial" ? [planStep(mayRun)] : []),
+    ...(plan === "trial" ? [planStep()] : []),
   ];
 }
 

@@ -5,6 +5,8 @@ import { dayMs } from "@/lib/config/durations";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
+import { isDue } from "@/lib/plans/entitlement-words";
+import { licenceStateOf } from "@/lib/plans/licence-state";
 import { Monogram } from "../icons";
 import { contentsInWords, Lines } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
@@ -29,13 +31,14 @@ export const { GET } = toPlatform(
       ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
     );
     const own = sessions?.find(({ id }) => id === sessionId);
+    const licence = licenceThatCounts(bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
-    const steps = read && firstSteps(account, read, state.mayRun);
+    const isWell = state.mayRun && !(licence && isDue(licenceStateOf(licence)));
+    const steps = read && isWell ? firstSteps(account, read) : undefined;
     const isBegun = !steps?.some(({ isDone }) => !isDone);
     const news = latest && <LatestApp app={latest} nowMs={nowMs} />;
     const plan = plans.get(contents.plan);
     const lines = contentsInWords(contents, plans);
-    const licence = state.mayRun ? licenceThatCounts(bought, state) : undefined;
     const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
@@ -62,8 +65,14 @@ export const { GET } = toPlatform(
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
         <div className="facts">
           <section className="card" aria-labelledby="plan">
-            <h2 id="plan">Your plan: {plan?.title}</h2>
-            {lines.length > 0 ? <Lines lines={lines} /> : <p className="quiet">{plan?.description}</p>}
+            <h2 id="plan">{state.mayRun ? `Your plan: ${plan?.title}` : "You have no plan now"}</h2>
+            {!state.mayRun ? (
+              <p className="quiet">Your assistants are paused until you have one.</p>
+            ) : lines.length > 0 ? (
+              <Lines lines={lines} />
+            ) : (
+              <p className="quiet">{plan?.description}</p>
+            )}
             <GivenUntil account={account} />
             <p>
               <a href={`${pages.billing.path}#plans`}>See the plans</a>

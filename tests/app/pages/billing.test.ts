@@ -69,7 +69,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     }
     const given = await shop.admit("--plan", "licensed");
     const licensed = await home(given);
-    const words = "Free <small>given to you by the operator</small>";
+    const words = "Free <small>given to you by us</small>";
     const withoutCredits = (await given.browser.open("/home")).text;
     for (const text of [licensed, withoutCredits]) expect(text).toContain(words);
     expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
@@ -429,7 +429,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       expect(ended).toContain(words);
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "licensed");
     const given = await home(buyer);
-    expect(given).toContain("Free <small>given to you by the operator</small>");
+    expect(given).toContain("Free <small>given to you by us</small>");
     expect(given).not.toContain("Your licence ended on");
     expect((await buyer.browser.open("/home")).text).toContain(
       "Connect your first app: your assistants work",

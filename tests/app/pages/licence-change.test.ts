@@ -148,7 +148,7 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
   it("is sold next to one that the operator gave, whose limit stays if it is higher", async () => {
     const buyer = await shop.admit("--plan", "licensed", "--assistant-limit", "3");
     const text = wordsIn(await open(buyer));
-    expect(text).toContain("Free given to you by the operator");
+    expect(text).toContain("Free given to you by us");
     expect(text).toContain(
       "Team licence€990.00 a year that is €82.50 a monthBuy Team licenceUp to 25 assistants",
     );

@@ -265,9 +265,11 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
-    expect(await page(buyer)).toContain("Stripe still runs the licence. End it, or buy it again.");
+    expect(await page(buyer)).toContain(
+      "Stripe charges you again when the licence renews. End it, or buy it again.",
+    );
     const text = await page(buyer, "/home/billing");
-    for (const words of ["Stripe goes on with it: it renews on", "Manage billing", "Buy Office licence"])
+    for (const words of ["Charged again on", "End it at Stripe", "Manage billing", "Buy Office licence"])
       expect(text).toContain(words);
     expect(text).toContain("the one that Stripe still has is ended first, so you never pay for two.");
     const session = sessionIn(await checkOut(buyer));

@@ -104,7 +104,7 @@ describe.each(engines)("the end of what an operator gives on $name", async (engi
     const browser = await Browser.signIn(service, email);
     for (const path of ["/home", "/home/billing"]) {
       const { text } = await browser.open(path);
-      expect(text).toContain("What the operator gave you ends on");
+      expect(text).toContain("What we gave you ends on");
       expect(text).not.toContain("It has no end");
     }
   });

@@ -55,12 +55,6 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
           </p>
         )}
         {!saysNothing(state, standing) && <p>{standing.next}</p>}
-        {state === "returned" && bought?.licence && (
-          <p>
-            Stripe goes on with it: it renews on <Clock atMs={bought.licence.period_ends_ms} shows="date" />,
-            and you are charged then. To end it for good, open “Manage billing” and cancel it.
-          </p>
-        )}
         {state === "renews" && !terms.next && (
           <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
         )}
@@ -94,11 +88,11 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
   );
 }
 
-/** Whether the state of a licence asks for what is done at Stripe: to pay, or to take a cancellation back. */
+/** Whether the state of a licence asks for what is done at Stripe: to pay, to end it, or to take a cancellation back. */
 export const asksAtStripe = (state: LicenceState, { deletes_at_ms }: Account) =>
   state === "cancelled"
     ? deletes_at_ms === null
-    : state === "invoiced" || (wantsPayment(state) && !isPause(state));
+    : state === "invoiced" || state === "returned" || (wantsPayment(state) && !isPause(state));
 
 const isPause = (state: LicenceState) => state === "pausing" || state === "paused";
 

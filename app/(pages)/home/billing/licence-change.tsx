@@ -52,5 +52,7 @@ function CostWords({ cost }: { cost: ChangeCost | undefined }) {
         You pay nothing now. The next payment, on <Clock atMs={atMs} shows="date" />, is then {words}.
       </>
     );
-  return amount > 0 ? `You pay ${words} now.` : "You pay nothing now.";
+  return amount > 0
+    ? `You pay ${words} now. What you paid and have not used is taken off.`
+    : "You pay nothing now.";
 }

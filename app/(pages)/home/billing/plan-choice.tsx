@@ -22,16 +22,28 @@ type PlanChoiceProps = {
   bought: Purchases | undefined;
   offers: Offers | undefined;
   changes: Changes | undefined;
+  /** Whether the company may run: if not, its plan has ended. */
+  mayRun: boolean;
   nowMs: number;
 };
 
 /** The plans, with what the owner has, what can be bought, and to what the licence can be changed. */
-export function PlanChoice({ account, contents, plans, bought, offers, changes, nowMs }: PlanChoiceProps) {
+export function PlanChoice({
+  account,
+  contents,
+  plans,
+  bought,
+  offers,
+  changes,
+  mayRun,
+  nowMs,
+}: PlanChoiceProps) {
   const { licences = [], buysLicences = false } = offers ?? {};
+  const own = mayRun ? contents.plan : undefined;
   const shown = groupByPlan(
     plans,
     licences,
-    (plan) => plan.name === contents.plan || (!settings().billing && hasWords(plan)),
+    (plan) => plan.name === own || (!settings().billing && hasWords(plan)),
   );
   const paid = bought?.licence;
   const isAsked = paid && asksAtStripe(licenceStateOf(paid), account);
@@ -41,7 +53,7 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
   /** With its period, where that is not chosen above for all plans. */
   const nameOfChange = (offer: Offer) => {
     const period = periodInWords(offer).toLowerCase();
-    if (offer.plan?.name === contents.plan) return period;
+    if (offer.plan?.name === own) return period;
     const isOneOf = licences.some((other) => other.plan === offer.plan && !mayChange(other));
     return isOneOf ? `${offer.name}, ${period}` : offer.name;
   };
@@ -80,14 +92,14 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       )}
       <ul className="plans">
         {shown.map(({ plan, offers }) => {
-          const isOwn = plan?.name === contents.plan;
+          const isOwn = plan !== undefined && plan.name === own;
           return (
             <PlanCard
               key={plan?.name ?? offers[0]?.priceId}
               {...{ plan, offers, plans, act }}
               tag={isOwn && "Your plan"}
               contents={isOwn ? contents : undefined}
-              terms={isOwn && freeTerms(account, nowMs)}
+              terms={isOwn && freeTerms(account)}
             >
               {isOwn && isFree && offers.length === 0 && <Present />}
               {isOwn && <GivenUntil account={account} />}
@@ -197,12 +209,11 @@ function ChangeLink({ to, offer: { priceId, amount } }: { to: string; offer: Off
 }
 
 /** Until when a plan is free that an account has without a licence. */
-function freeTerms({ plan, trial_ends_at_ms }: Account, nowMs: number): ReactNode {
+function freeTerms({ plan, trial_ends_at_ms }: Account): ReactNode {
   if (plan !== "trial") return plan === "hobby" && "Free";
-  const atMs = trial_ends_at_ms ?? 0;
   return (
     <>
-      {atMs > nowMs ? "Free until" : "It ended on"} <Clock atMs={atMs} shows="date" />
+      Free until <Clock atMs={trial_ends_at_ms ?? 0} shows="date" />
     </>
   );
 }

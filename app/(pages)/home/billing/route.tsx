@@ -60,7 +60,7 @@ export const { GET } = toPlatform(
         {changes?.offer && account.deletes_at_ms === null && (
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}
-        <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
+        <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
         <Credits account={account} mayRun={state.mayRun} read={credits}>
           {offers && <Packs offers={offers.credits} accountId={account.id} />}
         </Credits>

@@ -38,7 +38,10 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
   return (
     <dl className="what-runs">
       {name && (
-        <Fact name="Plan" note={limit != null && `Up to ${limit} assistants`}>
+        <Fact
+          name={planName(licence.licence_until_ms > 0)}
+          note={limit != null && `Up to ${limit} assistants`}
+        >
           {name}
         </Fact>
       )}
@@ -60,6 +63,8 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
   );
 }
 
+const planName = (runs: boolean) => (runs ? "Plan" : "Last plan");
+
 type PlanFactsProps = { account: Account; contents: Contents; plans: Plans; nowMs: number };
 
 /** A plan that no licence gives, in one row: what it is, and until when it is free. */
@@ -71,11 +76,11 @@ export function PlanFacts({ account, contents, plans, nowMs }: PlanFactsProps) {
   const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
   return (
     <dl className="what-runs">
-      <Fact name="Plan" note={assistants != null && `Up to ${assistants} assistants`}>
+      <Fact name={planName(!hasEnded)} note={assistants != null && `Up to ${assistants} assistants`}>
         {plans.get(contents.plan)?.title}
       </Fact>
       {!hasEnded && (
-        <Fact name="Price" note={plan === "licensed" && "given to you by the operator"}>
+        <Fact name="Price" note={plan === "licensed" && "given to you by us"}>
           Free
         </Fact>
       )}
@@ -89,18 +94,19 @@ export function PlanFacts({ account, contents, plans, nowMs }: PlanFactsProps) {
 type RenewalProps = { licence: Licence; next: NextPayment };
 
 function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProps) {
+  const isFree = licenceStateOf(licence) === "free";
   const isAtRenewal = Math.abs(atMs - licence.period_ends_ms) < dayMs;
   return (
     <>
-      <Fact name={licenceStateOf(licence) === "free" ? "Free until" : "Renews on"}>
+      <Fact name={isFree ? "Free until" : "Renews on"}>
         <Clock atMs={licence.period_ends_ms} shows="date" />
       </Fact>
       <Fact
-        name={isAtRenewal ? "Amount" : "Next payment"}
+        name={isFree ? "First payment" : isAtRenewal ? "Amount" : "Next payment"}
         note={
           <>
             {tax > 0 && `${moneyInWords(tax, currency)} of it tax `}
-            {!isAtRenewal && (
+            {(isFree || !isAtRenewal) && (
               <>
                 on <Clock atMs={atMs} shows="date" />
               </>
@@ -122,7 +128,7 @@ function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
   return (
     <>
       {sum && (
-        <Fact name="Amount due" note={inInvoices}>
+        <Fact name="Amount due" note={inInvoices ?? (state === "change unpaid" && "for the change")}>
           {sum}
         </Fact>
       )}
@@ -136,6 +142,11 @@ function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
           <Clock atMs={paymentDay(licence) ?? licence.period_ends_ms} shows="date" />
         </Fact>
       )}
+      {state === "returned" && (
+        <Fact name="Charged again on" note="unless you end it at Stripe">
+          <Clock atMs={licence.period_ends_ms} shows="date" />
+        </Fact>
+      )}
     </>
   );
 }
@@ -146,7 +157,7 @@ const stops = "Assistants stop on";
 const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
   renews: { day: "Renews on" },
   free: { day: "Free until", note: "the first payment is due then" },
-  "not collected": { day: "Next period begins on", note: "nothing is charged now" },
+  "not collected": { day: "Next period begins on" },
   invoiced: { day: "Due on" },
   cancelled: { day: "Ends on", note: "nothing more is charged" },
   pausing: { day: "Runs until" },
