@@ -31,10 +31,12 @@ export const { GET } = toPlatform(
     pages.front,
     async ({ headers, nowMs }) => {
       const prices = await readPrices(nowMs);
+      const isSignedIn = hasSessionCookie(headers);
+      const asksForPlace = !isSignedIn && settings().signIn.kind !== "none";
       return {
         content: (
           <div className="front">
-            <Hero isSignedIn={hasSessionCookie(headers)} />
+            <Hero isSignedIn={isSignedIn} />
             <Jobs />
             <section className="split" aria-labelledby="approve">
               <div>
@@ -50,18 +52,20 @@ export const { GET } = toPlatform(
                   </li>
                   <li>
                     <Icon name="check" />
-                    Here it learns whether your company may run, and how many credits are left.
+                    Here you see all that works for you, with your plan and your credits.
                   </li>
-                  <li data-is-never="">
-                    <Icon name="cross" />
-                    No program, ours included, can approve in your place.
+                  <li>
+                    <Icon name="check" />
+                    Only you approve: no program can, ours included.
                   </li>
                 </ul>
               </div>
               <WaitingJob />
             </section>
             <Apps />
-            <Prices {...prices} />
+            <Prices {...prices}>
+              {asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
+            </Prices>
             <Questions />
             <WhoRunsIt />
           </div>
@@ -81,8 +85,8 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
       <div>
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
-          You have the work of ten. Your assistants in {second ? `${first}, ${second}` : first} or your own
-          apps prepare it, and nothing is sent, published, deployed or charged until you approve.
+          Your assistants do the work of ten, in {second ? `${first}, ${second}` : first} or your own apps.
+          They prepare it, and nothing is sent, published, deployed or charged until you approve.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { listSold } from "@/lib/billing/prices/licence-prices";
 import { answersWithinMs } from "@/lib/config/limits";
@@ -28,7 +29,7 @@ export async function readPrices(nowMs: number): Promise<Sold> {
 }
 
 /** What an account costs, and what is in it. */
-export function Prices({ plans, offers }: Sold) {
+export function Prices({ plans, offers, children }: Sold & { children: ReactNode }) {
   const sellsLicences = settings().billing !== undefined;
   const shown = groupByPlan(
     plans,
@@ -54,6 +55,7 @@ export function Prices({ plans, offers }: Sold) {
           ? "You see every price before you pay, and cancel by yourself. Your apps’ own subscriptions are not included."
           : "Plans aren’t sold on this site. Ask whoever invited you."}
       </p>
+      {children}
     </section>
   );
 }

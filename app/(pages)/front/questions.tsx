@@ -4,6 +4,8 @@ import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 
 const questions = (): Record<string, ReactNode> => ({
+  "What is done here?":
+    "You keep your company here: which apps work for it, its plan and its credits. The work itself is done in your apps, and each asks here whether it may go on.",
   "Who sees my work?": (
     <>
       Not us. Your assistants and their work stay in your own apps. We keep your email, your plan and your
@@ -11,7 +13,9 @@ const questions = (): Record<string, ReactNode> => ({
     </>
   ),
   "What can an app do here?":
-    "It reads whether your company may run, and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
+    "It reads your plan and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
+  "What are credits?":
+    "They pay for what your assistants use. Each job says what it used, and without any left, only what costs some waits.",
   "What happens after the trial?": settings().billing
     ? "Your assistants pause, and nothing is lost or charged. Choose a licence, and they go on."
     : `Your assistants pause, and nothing is lost or charged. For a plan, ${askUs()}.`,
@@ -21,11 +25,11 @@ const questions = (): Record<string, ReactNode> => ({
       : `To have your account erased, ${askUs()}. Emails stop with one click.`,
 });
 
-/** Four questions that people have before they leave an address. */
+/** What people ask before they leave an address. */
 export function Questions() {
   return (
     <section aria-labelledby="questions">
-      <h2 id="questions">Four questions</h2>
+      <h2 id="questions">Six questions</h2>
       <div className="questions">
         {Object.entries(questions()).map(([question, answer]) => (
           <div key={question}>

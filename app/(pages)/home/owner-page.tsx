@@ -97,7 +97,7 @@ export function ownerPage(
         >
           <ProblemNote problem={problem} />
           {isOwn && account.deletes_at_ms !== null && page !== pages.account && (
-            <p className="problem ours" role="alert">
+            <p className="problem" role="alert">
               Your account will be deleted on <Clock atMs={account.deletes_at_ms} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>
             </p>

@@ -18,13 +18,13 @@ import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
 import { LatestApp } from "./latest-app";
-import { ownerPage } from "./owner-page";
+import { type OwnVisit, ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
 export const { GET } = toPlatform(
   ownerPage(pages.home, {}, async (visit) => {
-    const { account, contents, plans, sessionId, state, bought, nowMs } = visit;
+    const { account, plans, sessionId, state, bought, nowMs } = visit;
     const read = await readAccess(account, nowMs);
     const { sessions, ways } = read ?? {};
     const latest = sessions?.find(
@@ -34,12 +34,27 @@ export const { GET } = toPlatform(
     const licence = licenceThatCounts(bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
     const isWell = state.mayRun && !(licence && isDue(licenceStateOf(licence)));
-    const steps = read && isWell ? firstSteps(account, read) : undefined;
-    const isBegun = !steps?.some(({ isDone }) => !isDone);
+    const steps = read && isWell ? firstSteps(account, read) : [];
+    const isBegun = steps.every(({ isDone }) => isDone);
     const news = latest && <LatestApp app={latest} nowMs={nowMs} />;
-    const plan = plans.get(contents.plan);
-    const lines = contentsInWords(contents, plans);
     const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
+    const cards = [
+      !isBegun ? (
+        <FirstDays key="steps" steps={steps}>
+          {news}
+        </FirstDays>
+      ) : (
+        hasApp !== false && (
+          <Apps key="apps" read={read} nowMs={nowMs}>
+            {news}
+          </Apps>
+        )
+      ),
+      state.mayRun && <PlanCard key="plan" {...visit} />,
+      <CreditsCard key="credits" {...visit} />,
+      !isBegun && hasApp && <Apps key="apps" read={read} nowMs={nowMs} />,
+    ];
+    const [first, ...others] = cards.filter(Boolean);
     return (
       <>
         <div className="start">
@@ -49,13 +64,7 @@ export const { GET } = toPlatform(
             )}
             {!licence && account.plan === "licensed" && <PlanFacts {...visit} />}
           </CheckResult>
-          {steps && !isBegun ? (
-            <FirstDays steps={steps}>{news}</FirstDays>
-          ) : (
-            <Apps read={read} nowMs={nowMs}>
-              {news}
-            </Apps>
-          )}
+          {first}
         </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
@@ -63,37 +72,41 @@ export const { GET } = toPlatform(
           </p>
         )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-        <div className="facts">
-          <section className="card" aria-labelledby="plan">
-            <h2 id="plan">{state.mayRun ? `Your plan: ${plan?.title}` : "You have no plan now"}</h2>
-            {!state.mayRun ? (
-              <p className="quiet">Your assistants are paused until you have one.</p>
-            ) : lines.length > 0 ? (
-              <Lines lines={lines} />
-            ) : (
-              <p className="quiet">{plan?.description}</p>
-            )}
-            <GivenUntil account={account} />
-            <p>
-              <a href={`${pages.billing.path}#plans`}>See the plans</a>
-            </p>
-          </section>
-          <section className="card" aria-labelledby="credits">
-            <Balance account={account} mayRun={state.mayRun} />
-            <p>
-              {spendable(account) <= 0 && sellsCreditsTo(account) ? (
-                <a href={`${pages.billing.path}#packs`}>Buy credits</a>
-              ) : (
-                <a href={`${pages.billing.path}#credits`}>See history</a>
-              )}
-            </p>
-          </section>
-          {!isBegun && hasApp && <Apps read={read} nowMs={nowMs} />}
-        </div>
+        {others.length > 0 && <div className="facts">{others}</div>}
       </>
     );
   }),
 );
+
+function PlanCard({ account, contents, plans }: OwnVisit) {
+  const plan = plans.get(contents.plan);
+  const lines = contentsInWords(contents, plans);
+  return (
+    <section className="card" aria-labelledby="plan">
+      <h2 id="plan">Your plan: {plan?.title}</h2>
+      {lines.length > 0 ? <Lines lines={lines} /> : <p className="quiet">{plan?.description}</p>}
+      <GivenUntil account={account} />
+      <p>
+        <a href={`${pages.billing.path}#plans`}>See the plans</a>
+      </p>
+    </section>
+  );
+}
+
+function CreditsCard({ account, state }: OwnVisit) {
+  return (
+    <section className="card" aria-labelledby="credits">
+      <Balance account={account} mayRun={state.mayRun} />
+      <p>
+        {spendable(account) <= 0 && sellsCreditsTo(account) ? (
+          <a href={`${pages.billing.path}#packs`}>Buy credits</a>
+        ) : (
+          <a href={`${pages.billing.path}#credits`}>See history</a>
+        )}
+      </p>
+    </section>
+  );
+}
 
 const maxApps = 4;
 

@@ -16,15 +16,16 @@ const [embedded = expect.fail("there is no engine")] = engines;
 describe("the front page", async () => {
   const { service } = await borrowService(embedded);
 
-  it("says what a visitor gets, with which apps, at what price, and answers four questions", async () => {
+  it("says what a visitor gets, with which apps, at what price, and answers six questions", async () => {
     const { main } = await look(service, "/");
     const headings = [...main.matchAll(/<h[1-3][^>]*>([^<]*)</g)].map(([, words]) => words);
     expect(headings).toEqual([
       "Run a company of AI assistants",
       ...["Three jobs to begin with", "The inbox, before breakfast", "The report, every Friday"],
       ...["The invoices, as they fall due", "Nothing leaves without you", "In the apps that you have"],
-      ...["What it costs", "Trial", "Four questions", "Who sees my work?", "What can an app do here?"],
-      ...["What happens after the trial?", "How do I leave?", "Who runs it", "For developers"],
+      ...["What it costs", "Trial", "Six questions", "What is done here?", "Who sees my work?"],
+      ...["What can an app do here?", "What are credits?", "What happens after the trial?"],
+      ...["How do I leave?", "Who runs it", "For developers"],
     ]);
     for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
     expect(main).toContain("is run by the people who send its invitations.");
@@ -67,7 +68,7 @@ describe("the front page of an operator", () => {
     });
     const { main } = await look(service, "/");
     await service.stop();
-    expect(main).toContain("Your assistants in Desk, Pocket or your own apps");
+    expect(main).toContain("Your assistants do the work of ten, in Desk, Pocket or your own apps.");
     expect(main).toContain(
       '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
     );
