@@ -1,27 +1,13 @@
-import { Option } from "commander";
 import { type Account, describeAccount } from "@/lib/accounts/account";
-import { deleteAccount, findAccount, listAccounts, setAccount, termsOfPlan } from "@/lib/accounts/accounts";
+import { deleteAccount, findAccount, listAccounts, setAccount } from "@/lib/accounts/accounts";
+import { describeChanges } from "@/lib/accounts/audit-trail";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { addAccount } from "@/lib/accounts/joining/invitations";
-import type { AccountTerms } from "@/lib/accounts/terms/gift";
-import { defaultTrialDays } from "@/lib/accounts/terms/trial";
-import { act } from "@/lib/admin/act";
-import {
-  collectLimitOr,
-  collectSlug,
-  limitsInWords,
-  parseBalance,
-  parseCount,
-  parseEnd,
-  parseInstant,
-  parseReference,
-  parseSlug,
-  parseSubject,
-  parseWholeNumber,
-  parseWords,
-} from "@/lib/admin/arguments";
+import { act, shellAct } from "@/lib/admin/act";
+import { limitsInWords, parseCount, parseReference, parseSlug, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
+import { accountFields, accountFormFields, type TypedTerms, toTerms } from "@/lib/admin/terms";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { mintLocalSubject } from "@/lib/auth/sessions/session";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
@@ -32,59 +18,16 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
-import { describeTerms, givenTerms } from "@/lib/plans/terms";
+import { describeTerms, type Gift, givenTerms } from "@/lib/plans/terms";
 import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: string; ended?: true; containing?: string; after?: string; limit?: number };
-
-/** The options that {@link withTerms} gives a command. */
-export type TermOptions = {
-  plan?: string;
-  trialEnds?: number;
-  trialDays?: number;
-  assistantLimit?: number | "none";
-  feature?: string[];
-  limit?: Record<string, number | null | "plan">;
-  until?: number | "none";
-  credits?: number;
-  subject?: string;
-  reference?: string;
-};
 
 /** `account add|set|show|list|delete`. */
 export function addAccountCommands(program: AdminCommand): void {
   const account = program.command("account").description("the accounts");
 
-  withTerms(
-    account.add(
-      "add <email>",
-      "create an account, with its onboarding emails",
-      "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
-      "account add ceo@example.com --plan licensed --assistant-limit 12",
-    ),
-  ).does(async ({ db }, email: string, options: TermOptions) => {
-    const terms = toTerms(options);
-    // Clerk assigns the subject: by its webhook, or the operator passes --subject.
-    terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
-    return toResult(db, await addAccount(db, email, terms, Date.now()));
-  });
-
-  withTerms(
-    account.add(
-      "set <email>",
-      "change an account; options that you leave out keep their values",
-      "account set ceo@example.com --plan licensed",
-      "account set ceo@example.com --feature voice --limit projects=50",
-      "account set ceo@example.com --plan studio --until 2027-01-31",
-      "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
-      "account set ceo@example.com --reference customer-7",
-    ),
-  )
-    .option("--reference <text>", "your own name for it, which no other account has, or none", parseReference)
-    .does(async ({ db }, email: string, options: TermOptions) => {
-      const account = await setAccount(db, email, toTerms(options), Date.now());
-      return toResult(db, account, await describeSources(db, account));
-    });
+  account.acts([addAccountAct, setAccountAct]);
 
   account.add("show <email>", "show an account").does(async ({ db }, email: string) => {
     const account = await findAccount(db, email);
@@ -109,6 +52,58 @@ export function addAccountCommands(program: AdminCommand): void {
   account.acts([deleteAccountAct]);
 }
 
+const addAccountAct = shellAct({
+  usage: "add <email>",
+  words: "create an account, with its onboarding emails",
+  examples: [
+    "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
+    "account add ceo@example.com --plan licensed --assistant-limit 12",
+  ],
+  fields: accountFields,
+  async run({ db, nowMs }, { email, ...typed }: TypedTerms & { email: string }) {
+    const terms = toTerms(typed);
+    // Clerk assigns the subject: by its webhook, or the operator passes --subject.
+    terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
+    return toResult(db, await addAccount(db, email, terms, nowMs));
+  },
+});
+
+export const setAccountAct = act({
+  usage: "set <email>",
+  words: "change an account; options that you leave out keep their values",
+  examples: [
+    "account set ceo@example.com --plan licensed",
+    "account set ceo@example.com --feature voice --limit projects=50",
+    "account set ceo@example.com --plan studio --until 2027-01-31",
+    "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
+    "account set ceo@example.com --reference customer-7",
+  ],
+  fields: {
+    ...accountFields,
+    reference: {
+      option: "--reference <text>",
+      words: "your own name for it, which no other account has, or none",
+      parse: (text) => (text === "none" ? null : parseReference(text)),
+    },
+  },
+  isPartial: true,
+  form: {
+    path: "/account/terms",
+    name: "change the plan",
+    done: "Saved. The API answers by it from now on.",
+  },
+  async run({ db, by, nowMs, requireSeen }, { email, ...typed }: TypedTerms & { email: string }) {
+    const { id } = await findAccount(db, email);
+    const requireSame = ({ given, end }: Gift) => {
+      const now = describeChanges(null, { ...given, given_ends_at_ms: end?.atMs ?? null });
+      const fields = accountFormFields({ id, ...given, given_ends_at_ms: end?.atMs ?? null });
+      requireSeen(fields, `Someone changed this account meanwhile. It is now: ${now}.`);
+    };
+    const account = await setAccount(db, email, { ...toTerms(typed), by, requireSame }, nowMs);
+    return toResult(db, account, await describeSources(db, account));
+  },
+});
+
 export const deleteAccountAct = act({
   usage: "delete <email>",
   words: "delete an account and all its data",
@@ -126,61 +121,6 @@ export const deleteAccountAct = act({
     return { json: { deleted: email }, text: `Deleted ${account}.` };
   },
 });
-
-/** Gives a command the options of an account's terms. */
-function withTerms(command: AdminCommand): AdminCommand {
-  return withInvitedTerms(command)
-    .option("--feature <name>", "all that it has beyond its plan, one each, or none", collectSlug)
-    .option(
-      "--limit <name=n>",
-      "a limit in place of its plan's: a whole number, none, or plan for the plan's again",
-      collectLimitOr("plan"),
-    )
-    .option(
-      "--until <day>",
-      "the last day (UTC) of what you give, or an instant; none for no end; alone, of all that you gave",
-      parseEnd,
-    )
-    .option("--subject <id>", "the user id at Clerk", parseSubject);
-}
-
-/** The same options, for someone who has no subject yet. */
-export function withInvitedTerms(command: AdminCommand): AdminCommand {
-  return command
-    .option("--plan <plan>", "the plan: one of 'plan list'", parseSlug)
-    .option("--trial-ends <instant>", "when the trial ends", parseInstant)
-    .addOption(
-      new Option("--trial-days <days>", `the length of the trial in days (default: ${defaultTrialDays})`)
-        .argParser(parseWholeNumber)
-        .conflicts("trialEnds"),
-    )
-    .option("--assistant-limit <n>", "the maximum number of assistants, or none", (text) =>
-      text === "none" ? text : parseWholeNumber(text),
-    )
-    .option("--credits <n>", "the balance", parseBalance);
-}
-
-/** Converts the options to terms. */
-export function toTerms({
-  plan,
-  subject,
-  reference: name,
-  assistantLimit,
-  feature: own_features,
-  limit: own_limits,
-  until,
-  ...options
-}: TermOptions): AccountTerms {
-  const { trialEnds: trial_ends_at_ms, trialDays: trial_days, credits: credit_thousandths } = options;
-  const assistant_limit = assistantLimit === "none" ? null : assistantLimit;
-  const reference = name === "none" ? null : name;
-  return {
-    ...(plan !== undefined && termsOfPlan(plan)),
-    ...{ subject, reference, trial_ends_at_ms, trial_days, assistant_limit, own_features, own_limits },
-    ...(until !== undefined && { given_ends_at_ms: until === "none" ? null : until }),
-    credit_thousandths,
-  };
-}
 
 async function toResult(db: Db, account: Account, more: Record<string, unknown> = {}): Promise<Result> {
   const json = { ...describe(account, await readPlans(db)), ...more };

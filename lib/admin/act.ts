@@ -21,6 +21,8 @@ export type ActField<Value> = {
   /** The option of its command, like `--events <names>`. Without it, it is an argument, or in the form alone. */
   option?: string;
   words?: string;
+  /** The option of another field that it cannot go with, by its name in the shell. */
+  conflicts?: string;
   /** Throws commander's `InvalidArgumentError`. The second value is what came before, of an option for each. */
   parse?(text: string, before?: Value): Value;
   initial?: Value;
@@ -34,25 +36,26 @@ export type ActField<Value> = {
   subject?: string;
   /** How the form takes it, instead of one line: as several, each parsed as an option of its own, or as one of a few. */
   as?: "lines" | "time" | "number" | Fields;
-  /** What the form gives without a line. */
+  /** What the form gives if it is empty. */
   none?: Value;
 };
 
-/**
- * What an operator does: a command and a form. {@link AdminCommand.act} makes the command of it, with its help and its
- * completion, and `formOf` the form. The audit has the command's words for it.
- */
-export type Act<Given = Record<string, unknown>, Json = unknown> = {
+/** What an operator does by a command. {@link AdminCommand.acts} makes it, with its help and its completion. */
+export type ShellAct<Given = Record<string, unknown>, Json = unknown> = {
   /** The command in its group with its arguments, which are given by their names: `rotate <webhook>`. */
   usage: string;
   words: string;
   examples?: string[];
-  fields?: { [Name in keyof Given]?: ActField<NonNullable<Given[Name]>> };
+  fields?: NoInfer<{ [Name in keyof Given]?: ActField<Exclude<Given[Name], undefined>> }>;
   /** Does it, or throws an `ApiError` and changes nothing. */
   run(call: ActCall, given: Given): Promise<Result<Json>>;
+};
+
+/** What an operator does by a command and by a form, which `formOf` makes. The audit has the command's words for it. */
+export type Act<Given = Record<string, unknown>, Json = unknown> = ShellAct<Given, Json> & {
   /** Its address, what it does as in "to rotate the secret", and what the page says afterwards. */
   form: { path: `/${string}`; name: string; done?: string };
-  /** Whether what is left out stays: its form gives only what its sender changed. */
+  /** Whether what is left out stays: its form gives only what its sender changed of what it shows. */
   isPartial?: true;
   /** Whether the office carries it out without another use of the passkey. */
   needsNoProof?: true;
@@ -61,5 +64,9 @@ export type Act<Given = Record<string, unknown>, Json = unknown> = {
 /** An act, with the types of its `run`. */
 export const act = <Given, Json>(described: Act<Given, Json>): Act<Given, Json> => described;
 
+/** The same, of one that has no form. */
+export const shellAct = <Given, Json>(described: ShellAct<Given, Json>): ShellAct<Given, Json> => described;
+
 /** The fields of an act by their names. */
-export const fieldsOf = ({ fields = {} }: Act) => Object.entries(fields as Record<string, ActField<unknown>>);
+export const fieldsOf = ({ fields = {} }: ShellAct) =>
+  Object.entries(fields as Record<string, ActField<unknown>>);

@@ -50,9 +50,9 @@ export function parseInstant(text: string): number {
   return ms;
 }
 
-/** Parses an end: an instant, the last day as that day's end in UTC, or none. */
-export function parseEnd(text: string): number | "none" {
-  if (text === "none") return text;
+/** Parses an end: an instant, the last day as that day's end in UTC, or null for none. */
+export function parseEnd(text: string): number | null {
+  if (text === "none") return null;
   const isDay = z.iso.date().safeParse(text).success;
   return parseInstant(text) + (isDay ? dayMs : 0);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type Act, fieldsOf } from "@/lib/admin/act";
+import { fieldsOf, type ShellAct } from "@/lib/admin/act";
 import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm, type Confirm } from "@/lib/admin/confirmation";
 import { type Listing, print, type Result } from "@/lib/admin/print";
@@ -9,6 +9,9 @@ import { type Db, migratedStore, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
 type Call = { db: Db; confirm: Confirm };
+
+/** What is parsed as null, of which commander would make an empty text. */
+const none = Symbol("none");
 
 /** A command of the operator, or a group of them. */
 export class AdminCommand extends Command {
@@ -44,28 +47,30 @@ export class AdminCommand extends Command {
   }
 
   /** Adds the commands of acts to their group. */
-  acts(acts: Act[] | Record<string, Act>): void {
+  acts(acts: ShellAct[] | Record<string, ShellAct>): void {
     for (const act of Object.values(acts)) this.act(act);
   }
 
-  private act(act: Act): void {
+  private act(act: ShellAct): void {
     const { usage, words, examples = [], run } = act;
     const command = this.add(usage, words, ...examples);
     const { registeredArguments } = command;
     const options = new Map<string, string>();
-    for (const [name, { option, words, parse, initial }] of fieldsOf(act)) {
+    for (const [name, { option, words, parse, initial, conflicts = [] }] of fieldsOf(act)) {
       const argument = registeredArguments.find((argument) => argument.name() === name);
       if (argument && parse) argument.argParser(parse);
       if (option === undefined) continue;
-      const described = new Option(option, words).default(initial);
-      command.addOption(parse ? described.argParser(parse) : described);
+      const described = new Option(option, words).default(initial).conflicts(conflicts);
+      command.addOption(
+        parse ? described.argParser((text, before) => parse(text, before) ?? none) : described,
+      );
       options.set(described.attributeName(), name);
     }
     command.does(({ db, confirm }, ...args: unknown[]) => {
       const chosen = Object.entries(args[registeredArguments.length] as object);
       const given = Object.fromEntries([
         ...registeredArguments.map((argument, at) => [argument.name(), args[at]]),
-        ...chosen.map(([name, value]) => [options.get(name), value]),
+        ...chosen.map(([name, value]) => [options.get(name), value === none ? null : value]),
       ]);
       const call = { db, by: "operator", nowMs: Date.now(), confirm, requireSeen() {} } as const;
       return run(call, given).catch((failure) => {

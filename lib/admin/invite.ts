@@ -1,23 +1,49 @@
 import { sendInvitation } from "@/lib/accounts/joining/send-invitation";
 import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/joining/waitlist";
-import type { AccountTerms } from "@/lib/accounts/terms/gift";
-import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
+import { shellAct } from "@/lib/admin/act";
 import type { AdminCommand } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
+import { invitedFields, type TypedTerms, toTerms } from "@/lib/admin/terms";
 import { asInstant } from "@/lib/config/instants";
 import { confirmationDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
+type Given = TypedTerms & { email: string };
+
+const inviteAct = shellAct({
+  usage: "invite <email>",
+  words: "invite an email, and print the link",
+  examples: ["invite new@example.com --plan trial --trial-days 14 --credits 100"],
+  fields: invitedFields,
+  run: ({ db }, given: Given) => invite(db, given),
+});
+
+const inviteWaitingAct = shellAct({
+  usage: "invite <email>",
+  words: "invite an email on the waitlist",
+  examples: ["waitlist invite waiting@example.com --plan hobby"],
+  fields: invitedFields,
+  async run({ db, nowMs, confirm }, given: Given) {
+    const { email } = given;
+    const waiting = await findWaiting(db, email);
+    if (!waiting) {
+      throw new ApiError("not_found", {
+        message: "This email is not on the waitlist.",
+        hint: "See 'waitlist list', or use 'invite'.",
+      });
+    }
+    if (waiting.invited_at_ms !== null) {
+      const invited = `${email} was invited ${asInstant(waiting.invited_at_ms, nowMs)}`;
+      await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
+    }
+    return invite(db, given);
+  },
+});
+
 /** `invite`, `waitlist list|invite|remove`. */
 export function addInviteCommands(program: AdminCommand): void {
-  withInvitedTerms(
-    program.add(
-      "invite <email>",
-      "invite an email, and print the link",
-      "invite new@example.com --plan trial --trial-days 14 --credits 100",
-    ),
-  ).does(({ db }, email: string, options: TermOptions) => inviteByCommand(db, email, toTerms(options)));
+  program.acts([inviteAct]);
 
   const waitlist = program.command("waitlist").description("the people who asked for an invitation");
 
@@ -28,26 +54,7 @@ export function addInviteCommands(program: AdminCommand): void {
     )
     .does(async ({ db }) => ({ pages: listWaitlist(db), whenEmpty: "The waitlist is empty." }));
 
-  withInvitedTerms(
-    waitlist.add(
-      "invite <email>",
-      "invite an email on the waitlist",
-      "waitlist invite waiting@example.com --plan hobby",
-    ),
-  ).does(async ({ db, confirm }, email: string, options: TermOptions) => {
-    const waiting = await findWaiting(db, email);
-    if (!waiting) {
-      throw new ApiError("not_found", {
-        message: "This email is not on the waitlist.",
-        hint: "See 'waitlist list', or use 'invite'.",
-      });
-    }
-    if (waiting.invited_at_ms !== null) {
-      const invited = `${email} was invited ${asInstant(waiting.invited_at_ms, Date.now())}`;
-      await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
-    }
-    return inviteByCommand(db, email, toTerms(options));
-  });
+  waitlist.acts([inviteWaitingAct]);
 
   waitlist
     .add(
@@ -61,8 +68,8 @@ export function addInviteCommands(program: AdminCommand): void {
     });
 }
 
-async function inviteByCommand(db: Db, email: string, terms: AccountTerms): Promise<Result> {
-  const { url, failure } = await sendInvitation(db, email, terms);
+async function invite(db: Db, { email, ...typed }: Given): Promise<Result> {
+  const { url, failure } = await sendInvitation(db, email, toTerms(typed));
   if (failure !== undefined) {
     process.stderr.write(`The invitation was not mailed (${failure}). Send the link yourself.\n`);
   }

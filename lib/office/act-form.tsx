@@ -46,7 +46,7 @@ function readGiven(act: Act, call: OfficeCall): Record<string, unknown> {
   const { isChanged } = readSeen(call);
   const read = ([name, field]: readonly [string, ActField<unknown>]) => {
     const isTaken = taken.includes(name);
-    if (act.isPartial && !isTaken && !isChanged(name)) return [name, undefined];
+    if (act.isPartial && !isTaken && !(field.label && isChanged(name))) return [name, undefined];
     return [name, inForm(field.subject, () => parseTyped(field, call.input(name) ?? "", isTaken))];
   };
   return Object.fromEntries([...new Map(fields)].map(read));
@@ -56,7 +56,7 @@ function parseTyped(field: ActField<unknown>, typed: string, isTaken: boolean): 
   const { read, parse = (text) => text, as, none } = field;
   if (read) return read(typed);
   if (as === "lines") return parseLines(parse as (line: string) => object, typed, none as object);
-  if (typed === "" && !isTaken) return undefined;
+  if (typed === "" && !isTaken) return none;
   return as === "time" ? parseTime(typed) : parse(typed);
 }
 
@@ -69,10 +69,20 @@ type ActFormProps = {
   className?: string;
   /** What its fields show now, which it is made from. */
   current?: Fields;
+  /** What its fields offer that the store has. */
+  options?: Record<string, Fields>;
 };
 
 /** The form of an act, with what was typed if it has come back. */
-export function ActForm({ act, call, children, hidden, className = "stack", current }: ActFormProps) {
+export function ActForm({
+  act,
+  call,
+  children,
+  hidden,
+  className = "stack",
+  current,
+  options,
+}: ActFormProps) {
   const seen = current && { seen: toSeen(current) };
   return (
     <PostForm action={act.form.path} hidden={{ ...hidden, ...seen }} className={className}>
@@ -83,7 +93,7 @@ export function ActForm({ act, call, children, hidden, className = "stack", curr
               key={name}
               call={current ? readSeen(call).kept : call}
               current={current?.[name] ?? shown}
-              {...{ name, label, as }}
+              {...{ name, label, as: options?.[name] ?? as }}
             />
           ),
       )}

@@ -1,10 +1,9 @@
 import { InvalidArgumentError } from "commander";
-import type { InputHTMLAttributes, ReactNode } from "react";
+import type { InputHTMLAttributes } from "react";
 import { isInstant } from "@/lib/accounts/account";
 import { termsOfPlan } from "@/lib/accounts/accounts";
 import type { AccountTerms } from "@/lib/accounts/terms/gift";
 import { parseWholeNumber } from "@/lib/admin/arguments";
-import { toMinute } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent } from "@/lib/http/etag";
 import { parseJson } from "@/lib/http/json";
@@ -86,13 +85,6 @@ export function Choice({ call, name, label, current, options }: ChoiceProps) {
   );
 }
 
-type TimeFieldProps = Omit<FieldProps, "current"> & { atMs: number | null | undefined };
-
-/** A field for a time in UTC, to the minute. */
-export function TimeField({ atMs, ...field }: TimeFieldProps) {
-  return <Field type="datetime-local" current={toMinute(atMs)} {...field} />;
-}
-
 /** Parses the field to Unix milliseconds; `null` if it is empty. Throws an {@link ApiError}. */
 export function parseTime(text: string | undefined): number | null {
   if (!text) return null;
@@ -109,34 +101,13 @@ export const planOptions = (plans: Plans, current?: string) =>
       .map(({ name, title }) => [name, title]),
   );
 
-type PlanFieldsProps = {
-  call: OfficeCall;
-  plans: Plans;
-  plan: string;
-  assistantLimit: number | null;
-  children: ReactNode;
-};
-
-/** The fields of a plan: the plan itself, when its trial ends (the children), and a limit of assistants in place of its own. */
-export function PlanFields({ call, plans, plan, assistantLimit, children }: PlanFieldsProps) {
-  const limit = { name: "assistantLimit", label: "Assistants at most", inputMode: "numeric" } as const;
-  return (
-    <>
-      <Choice call={call} name="plan" label="Plan" current={plan} options={planOptions(plans, plan)} />
-      {children}
-      <Field call={call} current={assistantLimit} {...limit} />
-    </>
-  );
-}
-
 /** Reads the terms of a form. Throws an {@link ApiError} for what no account can have. */
 export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
   const name = slug.safeParse(input("plan")).data;
   if (!name) throw invalid("Choose a plan.");
   const { plan, given_plan } = termsOfPlan(name);
   const terms: AccountTerms = { plan, given_plan };
-  const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
-  if (ends && plan === "trial") terms.trial_ends_at_ms = parseTime(ends);
+  const [days, limit] = [input("trialDays"), input("assistantLimit")];
   if (days && plan === "trial")
     terms.trial_days = inForm("The days of the trial", () => parseWholeNumber(days));
   if (limit) terms.assistant_limit = inForm("The limit of assistants", () => parseWholeNumber(limit));

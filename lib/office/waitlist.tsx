@@ -4,7 +4,7 @@ import { selectWaitlist } from "@/lib/accounts/joining/waitlist";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays } from "@/lib/config/lifetimes";
-import { Field, PlanFields, readTerms } from "@/lib/office/forms";
+import { Choice, Field, planOptions, readTerms } from "@/lib/office/forms";
 import { doForEach, type NotDone, showOutcomes } from "@/lib/office/outcomes";
 import {
   addressOf,
@@ -50,15 +50,21 @@ async function show(call: OfficeCall) {
         <label htmlFor="emails">Others to invite, one a line</label>
         <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
         <div className="filter">
-          <PlanFields call={call} plans={await readPlans(db)} plan="trial" assistantLimit={null}>
-            <Field
-              call={call}
-              name="trialDays"
-              label="Days of a trial"
-              current={defaultTrialDays}
-              inputMode="numeric"
-            />
-          </PlanFields>
+          <Choice
+            call={call}
+            name="plan"
+            label="Plan"
+            current="trial"
+            options={planOptions(await readPlans(db))}
+          />
+          <Field
+            call={call}
+            name="trialDays"
+            label="Days of a trial"
+            current={defaultTrialDays}
+            inputMode="numeric"
+          />
+          <Field call={call} name="assistantLimit" label="Assistants at most" inputMode="numeric" />
           <button type="submit">Invite</button>
         </div>
       </PostForm>

@@ -1,24 +1,15 @@
 import { expect } from "vitest";
 import { inSeconds } from "@/lib/config/durations";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { type Operation, operations, type Status, schemaOf } from "@/lib/http/register/operations";
 import type { Answer, Service } from "@/tests/support/service";
 
 /** Every address of the API and the MCP server, with its `Allow` and the `Cache-Control` of a 200. */
 export const addresses = [
-  { path: "/api/health", methods: ["GET", "HEAD", "OPTIONS"], caching: "no-store" },
-  {
-    path: "/api/site-banner",
-    methods: ["GET", "HEAD", "OPTIONS"],
-    caching: "public, max-age=15, s-maxage=15",
-  },
-  { path: "/api/entitlement", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
-  { path: "/api/credits/balance", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
-  { path: "/api/email/unsubscribe", methods: ["POST", "OPTIONS"], caching: "no-store" },
-  { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
-  { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
-  { path: "/mcp/account", methods: ["POST", "OPTIONS"], caching: "no-store" },
-];
+  ...Object.values<Operation>(operations),
+  ...mcpServer.paths.map((path) => ({ ...mcpServer, path })),
+].map(({ path, methods, caching }) => ({ path, methods: methods.map(String), caching }));
 
 /** Checks the headers of an operation's response, and its body against the register. Returns the body. */
 export function expectAnswer(
@@ -29,8 +20,7 @@ export function expectAnswer(
 ): unknown {
   expect(answer.status, answer.text).toBe(status);
   expectStamp(service, answer);
-  const { caching } = addresses.find(({ path }) => path === operation.path) ?? {};
-  expect(answer.headers["cache-control"]).toBe(status === 200 ? caching : "no-store");
+  expect(answer.headers["cache-control"]).toBe(status === 200 ? operation.caching : "no-store");
   const isText = answer.headers["content-type"] === "text/plain; charset=utf-8";
   if (!isText) expect(answer.headers["content-type"]).toBe("application/json");
   const body = isText ? answer.text : JSON.parse(answer.text);

@@ -1,27 +1,15 @@
-import { PostForm } from "@/app/(pages)/post-form";
-import { type Account, trialEndOf } from "@/lib/accounts/account";
-import { findAccount, setAccount } from "@/lib/accounts/accounts";
-import { describeChanges } from "@/lib/accounts/audit-trail";
+import type { Account } from "@/lib/accounts/account";
+import { findAccount } from "@/lib/accounts/accounts";
 import { describeLicence, type Facts } from "@/lib/accounts/explanation";
-import { collectLimitOr, collectSlug, toLines } from "@/lib/admin/arguments";
+import { setAccountAct } from "@/lib/admin/account";
+import { accountFormFields } from "@/lib/admin/terms";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
-import { toMinute } from "@/lib/config/instants";
-import {
-  inForm,
-  Lines,
-  PlanFields,
-  parseLines,
-  parseTime,
-  readSeen,
-  readTerms,
-  requireSeen,
-  TimeField,
-  toSeen,
-} from "@/lib/office/forms";
-import { formWithProof, type OfficeAct, type OfficeCall, requireEmail } from "@/lib/office/page";
+import { ActForm, formOf } from "@/lib/office/act-form";
+import { planOptions } from "@/lib/office/forms";
+import type { OfficeCall } from "@/lib/office/page";
 import { Instant } from "@/lib/office/values";
-import { contentsOf, ownFeaturesOf, ownLimitsOf, type Plans } from "@/lib/plans/plan";
-import { describeAfter, type Gift } from "@/lib/plans/terms";
+import { contentsOf, ownLimitsOf, type Plans } from "@/lib/plans/plan";
+import { describeAfter } from "@/lib/plans/terms";
 
 type TermsProps = {
   call: OfficeCall;
@@ -33,8 +21,7 @@ type TermsProps = {
 
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
 export function Terms({ call, plans, account, given, licensed }: TermsProps) {
-  const { kept } = readSeen(call);
-  const fields = fieldsOf(given.id, given, given.given_ends_at_ms);
+  const fields = accountFormFields(given);
   return (
     <>
       <h2>Plan</h2>
@@ -46,29 +33,16 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
           that and of what you give:
         </p>
       )}
-      <PostForm
-        action={setTerms.path}
-        hidden={{ email: given.email, seen: toSeen(fields) }}
+      <ActForm
+        act={setAccountAct}
+        call={call}
+        hidden={{ email: given.email }}
         className="fields"
+        current={fields}
+        options={{ plan: planOptions(plans, fields.plan) }}
       >
-        <PlanFields
-          call={kept}
-          plans={plans}
-          plan={given.given_plan ?? given.plan}
-          assistantLimit={given.assistant_limit}
-        >
-          <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
-        </PlanFields>
-        <Lines call={kept} name="ownFeatures" label="Features beyond the plan" current={fields.ownFeatures} />
-        <Lines call={kept} name="ownLimits" label="Limits, like projects = 20" current={fields.ownLimits} />
-        <TimeField
-          call={kept}
-          name="until"
-          label="What you change here ends (UTC), if it does"
-          atMs={given.given_ends_at_ms}
-        />
         <button type="submit">Save</button>
-      </PostForm>
+      </ActForm>
     </>
   );
 }
@@ -118,60 +92,22 @@ function WhatItHas({ account, plans, given, isPaid }: HasProps) {
   );
 }
 
-/** The fields of the form, and the account that it was made for. */
-function fieldsOf(
-  id: string,
-  { plan, given_plan, trial_ends_at_ms, assistant_limit, ...own }: Gift["given"],
-  endsAtMs: number | null | undefined,
-) {
-  return {
-    id,
-    until: toMinute(endsAtMs),
-    plan: given_plan ?? plan,
-    trialEnds: toMinute(trial_ends_at_ms),
-    assistantLimit: String(assistant_limit ?? ""),
-    ownFeatures: ownFeaturesOf(own).join("\n"),
-    ownLimits: toLines(ownLimitsOf(own)),
-  };
-}
-
-/** Sets only what the sender changed: a plan merely sent along undoes no one's, and a trial's end keeps its seconds. */
-export const setTerms: OfficeAct = {
-  ...formWithProof("/account/terms"),
-  name: "change the plan",
-  done: "Saved. The API answers by it from now on.",
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const { plan, given_plan, trial_ends_at_ms, assistant_limit = null } = readTerms(call);
-    const account = await findAccount(db, email);
-    const { isChanged } = readSeen(call);
-    const lines = (name: string) => (isChanged(name) ? input(name) : undefined);
-    const [features, limits] = [lines("ownFeatures"), lines("ownLimits")];
-    // The form shows one end for all of it, so what is changed below it ends then too; a trial ends by itself.
-    const standing =
-      isChanged("plan") && plan === "trial" ? undefined : (account.given_ends_at_ms ?? undefined);
+/**
+ * What the form does, which shows all limits and one end for all: limits that are not in it any more go, and what is changed
+ * ends then too, except a trial, which ends by itself.
+ */
+const changeTerms: typeof setAccountAct = {
+  ...setAccountAct,
+  async run(call, { own_limits, given_ends_at_ms, ...given }) {
+    const account = await findAccount(call.db, given.email);
     const before = Object.keys(ownLimitsOf(account)).map((name) => [name, "plan"] as const);
-    const terms = {
-      ...(isChanged("plan") && { plan, given_plan }),
-      trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
-      assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
-      ...(features !== undefined && {
-        own_features: inForm("It", () => parseLines(collectSlug, features, [])),
-      }),
-      ...(limits !== undefined && {
-        own_limits: {
-          ...Object.fromEntries(before),
-          ...inForm("It", () => parseLines(collectLimitOr("plan"), limits, {})),
-        },
-      }),
-      given_ends_at_ms: isChanged("until") ? parseTime(input("until")) : standing,
-    };
-    const requireSame = ({ given, end }: Gift) => {
-      const now = describeChanges(null, { ...given, given_ends_at_ms: end?.atMs ?? null });
-      const seen = toSeen(fieldsOf(account.id, given, end?.atMs));
-      requireSeen(call, seen, `Someone changed this account meanwhile. It is now: ${now}.`);
-    };
-    await setAccount(db, email, { ...terms, by, requireSame }, nowMs);
+    const standing = given.plan === "trial" ? undefined : (account.given_ends_at_ms ?? undefined);
+    return setAccountAct.run(call, {
+      ...given,
+      own_limits: own_limits && { ...Object.fromEntries(before), ...own_limits },
+      given_ends_at_ms: given_ends_at_ms === undefined ? standing : given_ends_at_ms,
+    });
   },
 };
+
+export const setTerms = formOf(changeTerms);

@@ -305,8 +305,8 @@ describe.each(engines)("the office on $name", async (engine) => {
         email,
         seen: await seenIn("/account/terms"),
         plan: "licensed",
-        trialEnds: "",
-        assistantLimit: "12",
+        trial_ends_at_ms: "",
+        assistant_limit: "12",
       };
       const { status, headers } = await ann.submit("/account/terms", fields);
       expect([status, headers.location]).toEqual([303, "/account?email=ceo%40example.com&done=terms"]);
@@ -319,8 +319,8 @@ describe.each(engines)("the office on $name", async (engine) => {
         email,
         seen: await seenIn("/account/terms"),
         plan: "trial",
-        trialEnds: "2031-02-03T04:05",
-        assistantLimit: "7",
+        trial_ends_at_ms: "2031-02-03T04:05",
+        assistant_limit: "7",
       };
       await service.adminJson("account", "set", email, "--plan", "hobby");
       const refused = await ann.submit("/account/terms", fields);
@@ -338,19 +338,30 @@ describe.each(engines)("the office on $name", async (engine) => {
 
     it("applies only what its sender changed, also after a conflict, and an emptied limit takes it away", async () => {
       const before = await show();
-      const form = { email, plan: "trial", trialEnds: "2031-02-03T04:05" };
-      const limited = { ...form, seen: await seenIn("/account/terms"), assistantLimit: "8" };
+      const form = { email, plan: "trial", trial_ends_at_ms: "2031-02-03T04:05" };
+      const limited = { ...form, seen: await seenIn("/account/terms"), assistant_limit: "8" };
       await service.adminJson("account", "set", email, "--plan", "hobby");
       const refused = await ann.submit("/account/terms", limited);
       expect(refused.status).toBe(409);
       // What was not changed shows what it is now.
       expect(refused.text).toMatch(/<option[^>]*selected=""[^>]*>Hobby/);
       expect(refused.text).toContain('value="8"');
-      const again = { ...limited, plan: "hobby", trialEnds: "", seen: seenBy(refused, "/account/terms") };
+      const again = {
+        ...limited,
+        plan: "hobby",
+        trial_ends_at_ms: "",
+        seen: seenBy(refused, "/account/terms"),
+      };
       expect((await ann.submit("/account/terms", again)).status).toBe(303);
       expect(await show()).toMatchObject({ plan: "hobby", assistantLimit: 8 });
       const seen = await seenIn("/account/terms");
-      await ann.submit("/account/terms", { email, plan: "hobby", trialEnds: "", assistantLimit: "", seen });
+      await ann.submit("/account/terms", {
+        email,
+        plan: "hobby",
+        trial_ends_at_ms: "",
+        assistant_limit: "",
+        seen,
+      });
       expect(await show()).toMatchObject({ plan: "hobby", assistantLimit: null });
       const back = ["--plan", "trial", "--trial-ends", String(before.trialEndsAt)];
       await service.adminJson("account", "set", email, ...back, "--assistant-limit", "7");
@@ -366,7 +377,13 @@ describe.each(engines)("the office on $name", async (engine) => {
         `UPDATE billing_customers SET plan_before = 'trial', trial_ends_before_ms = ${endsAtMs}`,
       );
       const seen = await seenIn("/account/terms");
-      const fields = { email, seen, plan: "trial", trialEnds: "2031-02-03T04:05", assistantLimit: "9" };
+      const fields = {
+        email,
+        seen,
+        plan: "trial",
+        trial_ends_at_ms: "2031-02-03T04:05",
+        assistant_limit: "9",
+      };
       expect((await ann.submit("/account/terms", fields)).status).toBe(303);
       expect(await show()).toMatchObject({
         plan: "licensed",
@@ -381,10 +398,10 @@ describe.each(engines)("the office on $name", async (engine) => {
       [{ plan: "owner" }, "There is no plan owner."],
       [{ plan: "The Owner" }, "Choose a plan."],
       [
-        { plan: "trial", assistantLimit: "-1" },
+        { plan: "trial", assistant_limit: "-1" },
         "The limit of assistants must be a whole number from 0 to 999999.",
       ],
-      [{ plan: "trial", trialEnds: "99999-01-01T00:00" }, "A time must be from 1970 to 9999."],
+      [{ plan: "trial", trial_ends_at_ms: "99999-01-01T00:00" }, "A time must be from 1970 to 9999."],
     ])("refuses the terms %o, and changes nothing", async (typed, why) => {
       const before = await show();
       const { status, text } = await ann.submit("/account/terms", {

