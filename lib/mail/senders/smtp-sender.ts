@@ -71,20 +71,31 @@ async function openTransport({ server, dkim }: SmtpSettings, timeoutMs: number) 
 
 const pauseMs = 1000; // 1 second
 
+/** A refusal of the mail that is about its recipient's address or mailbox, or its size or form (RFC 3463 §3). */
+const aboutThisMail = /\b5\.(1\.([1-6]|10)|2\.[1-4]|3\.4|6\.\d+)\b/;
 /**
- * A permanent refusal of the recipient or the mail (RFC 5321 §4.2.1) is final; anything else is retried. A server that
- * closes (421) or has too many of our connections (432, or a 4xx before any mail) is busy: all mails pause, unless it is our
- * name that it does not take.
+ * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, or our name, of which Postfix says
+ * only here what it thinks.
+ */
+const aboutUs = /\b5\.7\.\d|\brelay|\bauthenticat|\bhelo command\b/i;
+
+/**
+ * A permanent refusal of the recipient or of this mail (RFC 5321 §4.2.1) is final. Anything else is retried, because time or the
+ * operator can end it: relays refuse a whole mail also for a sender that is not verified, or a quota of the day. A server that
+ * closes (421), has too many of our connections (432, or a 4xx before any mail) or takes fewer mails a second is busy: all mails
+ * pause, unless it is our name that it does not take.
  */
 function toSendError(failure: NodemailerError): SendError {
   const { code = "", command = "", response = "", responseCode, permanent } = failure;
   const isAboutMail = command === "MAIL FROM" || command === "RCPT TO" || command === "DATA";
-  // Postfix says what it thinks of our greeting only in answer to RCPT TO.
-  const isOurName = /\bhelo command\b/i.test(response);
-  const isRefused = permanent === true && isAboutMail && command !== "MAIL FROM" && !isOurName;
+  const isFinal =
+    (command === "RCPT TO" && !aboutUs.test(response)) ||
+    (command === "DATA" && aboutThisMail.test(response));
+  const isRefused = permanent === true && isFinal;
   const isTemporary = responseCode !== undefined && responseCode >= 400 && responseCode < 500;
+  const isTooFast = /\b(sending rate|per second)\b/i.test(response);
   const isBusy =
-    (responseCode === 421 || responseCode === 432 || (isTemporary && !isAboutMail)) &&
+    (responseCode === 421 || responseCode === 432 || isTooFast || (isTemporary && !isAboutMail)) &&
     !/^(EH|HE)LO$/.test(command);
   const reply = responseCode ?? (code === "EABORT" ? "no answer" : code);
   return new SendError(`smtp: ${reply} ${command}`.trim(), {

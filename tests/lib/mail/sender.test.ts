@@ -250,6 +250,34 @@ describe("SMTP", async () => {
     }
   });
 
+  it.each([
+    // SES' sandbox (GoogleCloudPlatform/cloud-build-notifiers#87) and its rate (knadh/listmonk#2273).
+    [".", "554 Message rejected: Email address is not verified.", true, 0],
+    [".", "454 Throttling failure: Maximum sending rate exceeded.", true, 1000],
+    // Gmail's quota of the day (PHPMailer/PHPMailer#2113) and a provider's (WWBN/AVideo#7527).
+    [".", "550-5.4.5 Daily user sending limit exceeded.\r\n550 5.4.5 https://support.google.com", true, 0],
+    [".", "552 Message would take you over your relay quota of 500", true, 0],
+    // A sender that is not verified at SendGrid (chatwoot/chatwoot#2541) or not theirs at Office 365 (FusionAuth/fusionauth-issues#220).
+    [".", "550 The from address does not match a verified Sender Identity.", true, 0],
+    [".", "554 5.2.0 STOREDRV.Submission.Exception:SendAsDeniedException.MapiExceptionSendAsDenied", true, 0],
+    ["RCPT", "553 5.7.1 <office@example.com>: Sender address rejected: not owned by user", true, 0],
+    // Mailtrap's rate is a 550 (izmjs/izmjs#26).
+    [".", "550 5.7.0 Requested action not taken: too many emails per second", true, 1000],
+    // Exim and Postfix without our password.
+    ["RCPT", "550 relay not permitted, authentication required", true, 0],
+    ["RCPT", "554 5.7.1 <founder@example.com>: Relay access denied", true, 0],
+    // About the recipient or the mail.
+    ["RCPT", "550 No such user here", false, 0],
+    ["RCPT", "550 5.4.1 Recipient address rejected: Access denied", false, 0],
+    [".", "550 5.1.1 The email account that you tried to reach does not exist.", false, 0],
+    [".", "552 5.3.4 Message size exceeds fixed limit", false, 0],
+  ] as const)("at %j takes %j for what it is about", async (at, reply, mayRetry, pauseMs) => {
+    const relay = await startRelay({ [at]: reply });
+    const failure = await failureOf(smtp(`smtp://127.0.0.1:${relay.port}`).send(mail));
+    expect(failure).toMatchObject({ mayRetry, pauseMs });
+    relay.stop();
+  });
+
   it("gives up after its timeout", async () => {
     inbox.fault = "silent";
     const startedAtMs = Date.now();
