@@ -54,7 +54,8 @@ export const { GET } = toPlatform(
       <CreditsCard key="credits" {...visit} />,
       !isBegun && hasApp && <Apps key="apps" read={read} nowMs={nowMs} />,
     ];
-    const [first, ...others] = cards.filter(Boolean);
+    const shown = cards.filter(Boolean);
+    const below = isWell ? shown.slice(1) : [];
     return (
       <>
         <div className="start">
@@ -64,7 +65,7 @@ export const { GET } = toPlatform(
             )}
             {!licence && account.plan === "licensed" && <PlanFacts {...visit} />}
           </CheckResult>
-          {first}
+          {isWell ? shown[0] : <div className="beside">{shown}</div>}
         </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
@@ -72,7 +73,7 @@ export const { GET } = toPlatform(
           </p>
         )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-        {others.length > 0 && <div className="facts">{others}</div>}
+        {below.length > 0 && <div className="facts">{below}</div>}
       </>
     );
   }),

@@ -153,25 +153,17 @@ function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
 
 const stops = "Assistants stop on";
 
-/** What happens on the day that is shown of a licence, and what does not stop it. */
+/** What happens on the day that is shown of a licence, and what does not stop it. Elsewhere the heading has the day. */
 const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
   renews: { day: "Renews on" },
   free: { day: "Free until", note: "the first payment is due then" },
   "not collected": { day: "Next period begins on" },
-  invoiced: { day: "Due on" },
   cancelled: { day: "Ends on", note: "nothing more is charged" },
-  pausing: { day: "Runs until" },
-  unknown: { day: "Ends on" },
   "past due": { day: stops, note: "if the card keeps failing" },
   overdue: { day: stops, note: "if the invoice stays unpaid" },
   "change unpaid": { day: stops, note: "if the change stays unpaid" },
   "trial unpaid": { day: stops, note: "if no card pays" },
   "due beside a gift": { day: "Ends on", note: "if it stays unpaid" },
-  ended: { day: "Ended on" },
-  unpaid: { day: "Ended on" },
-  returned: { day: "Ended on" },
-  paused: { day: "Paused on" },
-  "trial over": { day: "Free until" },
 };
 
 function Fact({ name, note, children }: { name: string; note?: ReactNode; children: ReactNode }) {
