@@ -144,7 +144,6 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     isForUs: true,
   },
   "past due": {
-    tag: "Past due",
     dated: "Payment failed: update your card by",
     next: "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
     ...updatePayment,
@@ -162,7 +161,6 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     ...updatePayment,
   },
   "trial unpaid": {
-    tag: "Past due",
     dated: "Add a card by",
     next: "The free trial of your licence has ended, and no card has paid what follows. Your assistants work until that day.",
     ...stepTo("Add a card"),

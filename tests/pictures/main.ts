@@ -187,6 +187,7 @@ const environment = {
   APP_URL: `http://localhost:${port}`,
   SIGN_IN: "local",
   SUPPORT_EMAIL: "help@example.com",
+  OPERATOR_NAME: "Northwind Labs",
   ...clock.environment,
 };
 const service = await startWithOffice(environment);
@@ -231,7 +232,10 @@ async function makePlans(): Promise<void> {
   if (!month || !year) throw new Error("no prices");
   stripe.prices.set("price_year", { ...year, id: "price_year", unit_amount: 49_000, nickname: null });
   const set = (...words: string[]) => service.adminJson("plan", "set", ...words);
+  const [sold] = stripe.subscriptionUpdate.products;
+  sold?.prices.push("price_year", "price_more");
   await set("trial", "--limit", "assistants=3", "--limit", "projects=2");
+  await set("hobby", "--limit", "assistants=1", "--limit", "projects=1");
   await set(
     ...["office-licence", "--title", "Office", "--description", "For a company that works every day."],
     ...[
@@ -249,7 +253,15 @@ async function makePlans(): Promise<void> {
     ...["--feature", "weekly-report=A report each week", "--feature", "voice=Voice notes in ten languages"],
     ...["--limit", "projects=none", "--credits", "500", "--price", "price_more", "--price", "price_team"],
   );
-  await set("founder", "--title", "Founder", "--feature", "weekly-report=A report each week");
+  await set(
+    "founder",
+    "--title",
+    "Founder",
+    "--feature",
+    "weekly-report=A report each week",
+    "--limit",
+    "assistants=5",
+  );
 }
 
 type Sessions = Map<string, BrowserContextOptions["storageState"]>;
@@ -262,7 +274,8 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     const email = `${name}@example.com`;
     await service.adminJson("account", "add", email, ...terms);
     for (const amount of terms.includes("--credits") ? ["-12.5", "40", "-7.25"] : []) {
-      await service.adminJson("credits", "add", email, amount, "--reason", "Weekly summary of the inbox");
+      const reason = amount === "40" ? "Thank you for your report" : "Weekly summary of the inbox";
+      await service.adminJson("credits", "add", email, amount, "--reason", reason);
     }
     const context = await browser.newContext();
     const page = await context.newPage();

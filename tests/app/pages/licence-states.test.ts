@@ -286,7 +286,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(home).toContain(">Trial<");
     const billing = await page(buyer, "/home/billing");
     expect(billing).toContain("Buy Office licence");
-    expect(home + billing).not.toMatch(/Past due|Payment due/);
+    expect(home + billing).not.toContain("Payment due");
     const bystander = await admitWith({ isIncomplete: true });
     const finish = await buyer.browser.submit("/home/portal", { account: buyer.id, for: "unfinished" });
     expect(finish.text, "their own, not the newest one").toContain(
