@@ -937,6 +937,11 @@ export class StripeStandIn {
           status: fields.get("status"),
           payment_link: fields.get("payment_link"),
         };
+        const made = new Set([
+          ...[...this.charges.values()].map((charge) => charge.payment_intent),
+          ...[...this.sessions.values()].map((session) => (session.payment_intent as Intent | null)?.id),
+        ]);
+        if (payment_intent !== null && !made.has(payment_intent)) return missing(400);
         const isAsked = (session: Session) =>
           (payment_intent === null || (session.payment_intent as Intent | null)?.id === payment_intent) &&
           Object.entries(asked).every(

@@ -5,7 +5,7 @@ import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfi
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
 import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
-import { callStripe, expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
+import { expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import {
   findPaidBy,
   isPaid,
@@ -38,9 +38,13 @@ export async function fulfil(db: Db, purchase: Purchase, event: string, nowMs: n
   }
 }
 
-/** A payment is refunded or disputed, but its checkout or its subscription says what was bought. */
+/**
+ * A payment is refunded or disputed, but its checkout or its subscription says what was bought. One that our Stripe account
+ * does not have is a connected account's.
+ */
 async function fulfilPayment(db: Db, payment_intent: string, event: string, nowMs: number): Promise<void> {
-  const { data } = await callStripe((stripe) => stripe.checkout.sessions.list({ payment_intent, limit: 1 }));
+  const asked = { payment_intent, limit: 1 };
+  const { data = [] } = (await findAtStripe((stripe) => stripe.checkout.sessions.list(asked))) ?? {};
   for (const { id } of data) await fulfilCheckout(db, id, event, nowMs);
   if (data.length > 0) return;
   for (const paid of await findPaidBy(payment_intent)) {

@@ -706,8 +706,13 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       expect([status, text]).toEqual([200, '{"received":true}']);
     }
     expect(stripe.requests.length).toBe(asked);
-    // Objects that another Stripe account has.
+    // Objects that another Stripe account has: a connected one's, or of a mode (integrallis/stripe_event#93, 3scale/porta#3086).
     await deliver(
+      {
+        ...foreign("charge.refunded", { id: "ch_other", payment_intent: "pi_other" }),
+        account: "acct_other",
+      },
+      foreign("charge.dispute.created", { id: "dp_other", payment_intent: "pi_other" }),
       foreign("checkout.session.completed", { id: "cs_live_other", metadata: { account: "acc_x" } }),
       foreign("customer.subscription.updated", { id: "sub_other", status: "active" }),
     );
