@@ -21,6 +21,8 @@ local key, limit, window, now = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), t
 if not now then
   local time = redis.call("TIME")
   now = time[1] * 1000 + math.floor(time[2] / 1000)
+  -- Dragonfly has no clock in scripts: no request would ever leave the window.
+  if now == 0 then return redis.error_reply("ERR TIME is 0 in scripts of this store") end
 end
 local function at(index) return tonumber(redis.call("LINDEX", key, index) or nil) end
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/register/operations";
+import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { trust } from "@/tests/support/certificate";
@@ -62,6 +63,17 @@ describe.runIf(inject("redisPort"))("the connection to Redis", () => {
     await eventually(async () => expect(await consume(refusal)).toMatchObject({ allowed: true }));
     expect(bridge.connections).toBeGreaterThan(connections);
     await bridge.stop();
+  });
+
+  it("counts for nothing where its scripts have no clock (dragonflydb/dragonfly#2555)", async () => {
+    const store = openStore(environmentOf(`redis://127.0.0.1:${inject("redisPort")}`));
+    const withoutClock = {
+      name: store.name,
+      eval: (script: string, ...asked: [string[], unknown[]]) =>
+        store.eval(script.replace('redis.call("TIME")', '{ "0", "0" }'), ...asked),
+    };
+    const limiter = exactRatelimit(withoutClock, { name: "no clock", limit: 1, windowMs: 60_000 });
+    await expect(limiter.limit("client")).rejects.toThrow("TIME is 0 in scripts of this store");
   });
 
   it("leads to the new master after a failover behind one address, and check names what the old one refuses", async () => {
