@@ -39,9 +39,12 @@ export function requireOurHost({ headers }: Sent): void {
   }
 }
 
-/** The host name in a `Host`, an `Origin` or `APP_URL`. Any other text comes back as it is, and equals no allowed name. */
+/**
+ * The host name in a `Host`, an `Origin` or `APP_URL`, without the dot of one that is written in full. Any other text comes
+ * back as it is, and equals no allowed name.
+ */
 const hostnameOf = (text: string) =>
   text
     .replace(/^https?:\/\//, "")
-    .replace(/:\d*$/, "")
+    .replace(/\.?(:\d*)?$/, "")
     .toLowerCase();

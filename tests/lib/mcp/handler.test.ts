@@ -457,6 +457,9 @@ describe("hosts and origins", () => {
       expect((await ask(behindTls, { Host, Origin })).status, Origin).toBe(200);
     }
     expect((await ask(behindTls, { Host: "OFFICE.example.com:443" })).status).toBe(200);
+    // Clients keep the dot of a name that is written in full: istio/istio#18904, vitejs/vite#22233.
+    for (const full of ["office.example.com.", "office.example.com.:443"])
+      expect((await ask(behindTls, { Host: full })).status, full).toBe(200);
     const hint = "Send the request to https://office.example.com.";
     expectRefusal(behindTls, await ask(behindTls, { Host: "evil.example" }), { ...foreignHost, hint });
     const rebound = { Host: "localhost", Origin: "https://office.example.com" };
