@@ -6,6 +6,8 @@ import type { Tables } from "@/lib/db/tables";
 type Row = Tables["accounts"];
 
 type Column<Value> = {
+  /** What the privacy document calls it; null for what only our work needs, or goes by the words of another column. */
+  told: string | null;
   /** Its name in the export of the person's data, and how it is written there. Without it, it is shown elsewhere. */
   exported?: readonly [name: string, write?: (value: Value) => unknown];
   /** Whether the anonymous account that an erasure leaves keeps it. What a person wrote must not stay. */
@@ -18,28 +20,57 @@ const fromJson = (text: string | null) => (text === null ? null : (JSON.parse(te
 
 /** What becomes of each column of an account: the type and a test insist on an entry for a new one. */
 export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> } = {
-  id: { exported: ["id"], kept: false, audited: true },
-  email: { kept: false, audited: true },
-  subject: { exported: ["subject"], kept: false, audited: true },
-  plan: { exported: ["plan"], kept: false, audited: true },
-  trial_ends_at_ms: { exported: ["trialEndsAt", asIso], kept: false, audited: true },
-  assistant_limit: { exported: ["assistantLimit"], kept: true, audited: true },
-  given_plan: { exported: ["givenPlan"], kept: false, audited: true },
-  paid_plan: { exported: ["paidPlan"], kept: false, audited: true },
-  own_features: { exported: ["ownFeatures", fromJson], kept: false, audited: true },
-  own_limits: { exported: ["ownLimits", fromJson], kept: false, audited: true },
-  given_ends_at_ms: { exported: ["givenEndsAt", asIso], kept: false, audited: true },
-  given_after: { exported: ["givenAfter", fromJson], kept: false, audited: true },
-  credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
-  held_thousandths: { exported: ["heldCredits", toCredits], kept: false, audited: true },
-  reference: { exported: ["reference"], kept: false, audited: false },
-  created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
-  app_end_mails_stopped_at_ms: { kept: true, audited: true },
-  time_zone: { exported: ["timeZone"], kept: false, audited: false },
-  trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
-  deletes_at_ms: { exported: ["deletesAt", asIso], kept: false, audited: true },
-  credits_due_ms: { exported: ["creditsDueAt", asIso], kept: false, audited: false },
-  trial_end_told_ms: { exported: ["trialEndToldAs", asIso], kept: false, audited: false },
+  id: { told: null, exported: ["id"], kept: false, audited: true },
+  email: { told: "email", kept: false, audited: true },
+  subject: { told: null, exported: ["subject"], kept: false, audited: true },
+  plan: { told: "plan and what it has beyond it", exported: ["plan"], kept: false, audited: true },
+  trial_ends_at_ms: {
+    told: "end of the trial and the mails about it",
+    exported: ["trialEndsAt", asIso],
+    kept: false,
+    audited: true,
+  },
+  assistant_limit: { told: "assistant limit", exported: ["assistantLimit"], kept: true, audited: true },
+  given_plan: { told: null, exported: ["givenPlan"], kept: false, audited: true },
+  paid_plan: { told: null, exported: ["paidPlan"], kept: false, audited: true },
+  own_features: { told: null, exported: ["ownFeatures", fromJson], kept: false, audited: true },
+  own_limits: { told: null, exported: ["ownLimits", fromJson], kept: false, audited: true },
+  given_ends_at_ms: {
+    told: "when what we give ends and what follows",
+    exported: ["givenEndsAt", asIso],
+    kept: false,
+    audited: true,
+  },
+  given_after: { told: null, exported: ["givenAfter", fromJson], kept: false, audited: true },
+  credit_thousandths: { told: "credits", exported: ["credits", toCredits], kept: true, audited: true },
+  held_thousandths: {
+    told: "what is held of them",
+    exported: ["heldCredits", toCredits],
+    kept: false,
+    audited: true,
+  },
+  reference: { told: "our reference for it", exported: ["reference"], kept: false, audited: false },
+  created_at_ms: { told: "when it was opened", exported: ["createdAt", asIso], kept: true, audited: true },
+  app_end_mails_stopped_at_ms: {
+    told: "whether you want mails about the end of apps",
+    kept: true,
+    audited: true,
+  },
+  time_zone: { told: "your time zone", exported: ["timeZone"], kept: false, audited: false },
+  trial_mail_done_ms: { told: null, exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
+  deletes_at_ms: {
+    told: "when it is deleted if you asked for that",
+    exported: ["deletesAt", asIso],
+    kept: false,
+    audited: true,
+  },
+  credits_due_ms: {
+    told: "when its plan next gives credits",
+    exported: ["creditsDueAt", asIso],
+    kept: false,
+    audited: false,
+  },
+  trial_end_told_ms: { told: null, exported: ["trialEndToldAs", asIso], kept: false, audited: false },
 };
 
 /** Every column of an account, for a query of a whole row. */
@@ -59,6 +90,9 @@ const heldAt = (
 ) => sql<number>`case when accounts.held_thousandths = 0 then 0 else
   (select cast(coalesce(sum(thousandths), 0) as bigint) from holds where holds.account_id = accounts.id
     and closed_as is null and holds.expires_at_ms > ${nowMs}) end`;
+
+/** What the privacy document says of an account. */
+export const toldColumns = accountColumnNames.flatMap((name) => accountColumns[name].told ?? []);
 
 /** The columns that the audit records. */
 export const auditedColumns = accountColumnNames.filter((name) => accountColumns[name].audited);

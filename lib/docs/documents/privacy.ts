@@ -1,3 +1,4 @@
+import { toldColumns } from "@/lib/accounts/account-columns";
 import { emailChangeMs } from "@/lib/accounts/email-change";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
@@ -30,6 +31,8 @@ import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { triedForMs } from "@/lib/mail/kind";
 import { confirmationMs } from "@/lib/mail/waitlist-mail";
 
+const inWords = new Intl.ListFormat("en-GB");
+
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 
 const isLocal = () => settings().signIn.kind === "local";
@@ -37,8 +40,7 @@ const isAtClerk = () => settings().signIn.kind === "clerk";
 
 /** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
-  accounts:
-    "Your account: email, plan and what it has beyond it, when what we give ends and what follows, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, when its plan next gives credits, whether you want mails about the end of apps, your time zone, and when it is deleted if you asked for that | Until your data is erased",
+  accounts: `Your account: ${inWords.format(toldColumns)} | Until your data is erased`,
   email_changes:
     isLocal() &&
     `That you asked for another email: the old and the new one with a hash of its mailbox, when you asked, each confirmed it and it was changed, and whether Stripe knows | ${describeSeconds(emailChangeMs / 1000)}; ${retention()} if it was changed`,

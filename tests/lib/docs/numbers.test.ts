@@ -44,7 +44,6 @@ const cells: [row: string, column: number, says: string][] = [
     `(${ceremonyMs / 60_000} and ${minutes(oauthSeconds.request)})`,
   ],
   ["– known browsers", 1, `(${describeSeconds(knownSeconds)})`],
-  ["`token <email>`", 1, minutes(programTokenSeconds)],
 ];
 
 /** "five minutes", "an hour" and their like, in figures. */
