@@ -3,12 +3,12 @@ import * as z from "zod";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { type SiteBanner, siteBannerResponse } from "@/lib/http/schemas";
+import { operations, type SiteBanner } from "@/lib/http/register/operations";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.options;
+export const bannerKinds = operations.siteBanner.answer.shape.banner.unwrap().shape.kind.options;
 
 const copyLivesMs = 15_000; // 15 seconds
 const retryAfterMs = 1000;

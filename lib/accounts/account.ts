@@ -1,12 +1,12 @@
 import { maxThousandths, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
-import { entitlementAllowed } from "@/lib/http/schemas";
+import { operations } from "@/lib/http/register/operations";
 import { type Contents, hasValidGrants, ownFeaturesOf, ownLimitsOf } from "@/lib/plans/plan";
 import { describeAfter, readAfter, rowAt } from "@/lib/plans/terms";
 
 /** What an account can be; the entitlement reports it as its status. */
-export const accountStatuses = entitlementAllowed.shape.status.options;
+export const accountStatuses = operations.entitlement.answer.shape.status.options;
 export type AccountStatus = (typeof accountStatuses)[number];
 
 type Row = Tables["accounts"];

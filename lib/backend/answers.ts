@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { BackendName } from "@/lib/backend/addresses";
 import { eventTypeNames } from "@/lib/events/event";
-import { entitlementAllowed } from "@/lib/http/schemas";
+import { operations } from "@/lib/http/register/operations";
 
 /* What the backend API answers. Each `id` is the name of an object in its document and its description. */
 
@@ -12,7 +12,7 @@ const balance = z
   .min(0)
   .describe("What the account can spend now: its entries without what is held.");
 const instant = z.iso.datetime();
-const { plan: planName, features, limits } = entitlementAllowed.shape;
+const { plan: planName, features, limits } = operations.entitlement.answer.shape;
 const next = z.string().nullable();
 
 export const entry = z
@@ -111,7 +111,7 @@ export const refused = z
   .meta({ id: "Refused" });
 
 const check = z
-  .object({ ...entitlementAllowed.shape, entry: entry.optional(), hold: hold.optional() })
+  .object({ ...operations.entitlement.answer.shape, entry: entry.optional(), hold: hold.optional() })
   .meta({ id: "Check" });
 
 /** What each address of the backend API answers with 200, and any with another status. */

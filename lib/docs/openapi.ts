@@ -8,9 +8,8 @@ import { anchorOf } from "@/lib/docs/markdown";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/call";
-import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
+import { type Operation, type OperationName, operations, resources } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import * as schemas from "@/lib/http/schemas";
 
 /** OpenAPI 3.1. Schemas are published open, because clients must ignore unknown fields; responses are sent closed. */
 export function openApiDocument() {
@@ -115,7 +114,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
 }
 
 function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDocument, success: unknown) {
-  const isText = schema === schemas.unsubscribed;
+  const isText = schema === operations.unsubscribe.answer;
   const examples: Record<string, { value: unknown }> = Object.fromEntries(
     Object.entries(refusals).map(([code, value]) => [code, { value }]),
   );
@@ -130,7 +129,7 @@ function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDo
     ),
     content: {
       [isText ? "text/plain" : "application/json"]: {
-        schema: { $ref: `#/components/schemas/${schemas.resources.get(schema)?.id}` },
+        schema: { $ref: `#/components/schemas/${resources.get(schema)?.id}` },
         examples,
       },
     },
@@ -138,7 +137,7 @@ function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDo
 }
 
 function schemasByName(): Record<string, object> {
-  const made = z.toJSONSchema(schemas.resources, {
+  const made = z.toJSONSchema(resources, {
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

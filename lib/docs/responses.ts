@@ -3,9 +3,8 @@ import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { defaults, type HeaderDocument, headersOf, retryAfter } from "@/lib/docs/response-headers";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
+import { apiError, type Operation, operations, type Status, schemaOf } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import { apiError, entitlementDenied } from "@/lib/http/schemas";
 import { denialCodes } from "@/lib/plans/entitlement";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 
@@ -77,7 +76,7 @@ export function exampleRefusal(
 ) {
   const { hint } = errorCatalogue[code];
   const error = { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` };
-  if (schema !== entitlementDenied) return { error };
+  if (schema !== operations.entitlement.denial) return { error };
   const [status] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
   return { ok: false, status, message, error };
 }

@@ -1,6 +1,6 @@
 import { hasSessionCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import type { SiteBanner } from "@/lib/http/register/operations";
 import { type Page, pages } from "@/lib/http/register/pages";
-import type { SiteBanner } from "@/lib/http/schemas";
 
 export const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; a new announcement is shown at once
 

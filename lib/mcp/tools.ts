@@ -7,7 +7,7 @@ import { documents } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/markdown";
 import { type SearchHit, searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
-import * as schemas from "@/lib/http/schemas";
+import { operations } from "@/lib/http/register/operations";
 import { readDocumentForModel } from "@/lib/mcp/document-reader";
 import { readSiteBanner } from "@/lib/site-banner";
 
@@ -33,7 +33,7 @@ export type Tool = {
 const nothing = z.object({});
 
 /** The denial of the HTTP API in a shorter schema without the list of codes, which would cost a model tokens. */
-const entitlementDenied = schemas.entitlementDenied.extend({
+const entitlementDenied = operations.entitlement.denial.extend({
   message: z.string(),
   error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string(), docs: z.string() }),
 });
@@ -51,7 +51,7 @@ export const tools: readonly Tool[] = [
     description:
       "Reports that the Corner Office web app is up, and whether assistants run in it. Use it to check the connection.",
     input: nothing,
-    output: schemas.health,
+    output: operations.health.answer,
     run: () => health,
   }),
   define({
@@ -60,7 +60,7 @@ export const tools: readonly Tool[] = [
     description:
       "Returns the notice at the top of the site, or null if there is none. Use it to learn about outages, maintenance or offers.",
     input: nothing,
-    output: schemas.siteBannerResponse,
+    output: operations.siteBanner.answer,
     run: async () => ({ banner: await readSiteBanner() }),
   }),
   define({
@@ -70,7 +70,7 @@ export const tools: readonly Tool[] = [
       "Reports whether the signed-in account may run, when its trial ends, its plan, and what that contains: features and limits, such as how many assistants it may hire. Needs a bearer token. The account may run only if ok is true.",
     needsSession: true,
     input: nothing,
-    output: z.union([schemas.entitlementAllowed, entitlementDenied]),
+    output: z.union([operations.entitlement.answer, entitlementDenied]),
     run: (_, caller) => answerEntitlement(caller, Date.now()),
   }),
   define({
@@ -80,7 +80,7 @@ export const tools: readonly Tool[] = [
       "Returns the credit balance of the signed-in account: a count of credits, never money. Needs a bearer token.",
     needsSession: true,
     input: nothing,
-    output: schemas.creditsBalance,
+    output: operations.creditsBalance.answer,
     run: (_, caller) => readBalance(caller),
   }),
   define({

@@ -4,8 +4,8 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { errorCatalogue } from "@/lib/http/errors";
+import type { operations } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 
 /*
  * How each state of an account is said: on the owner's pages, to apps and in mail.
@@ -57,8 +57,8 @@ export type StateWords = {
 
 /** What the API answers someone who is signed in. */
 export type Status =
-  | z.infer<typeof entitlementAllowed>["status"]
-  | Exclude<z.infer<typeof entitlementDenied>["status"], "signed-out">;
+  | z.infer<typeof operations.entitlement.answer>["status"]
+  | Exclude<z.infer<typeof operations.entitlement.denial>["status"], "signed-out">;
 
 const long = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { ErrorCode } from "@/lib/http/errors";
-import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
+import type { operations } from "@/lib/http/register/operations";
 import { jitter } from "@/lib/runtime/jitter";
 
-export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
-export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
+export type EntitlementAllowed = z.infer<typeof operations.entitlement.answer>;
+export type DeniedStatus = z.infer<typeof operations.entitlement.denial>["status"];
 
 /** When an app asks again: 10 to 15 minutes after a yes. */
 export const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 };

@@ -2,7 +2,7 @@ import type { DocumentText } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/fields";
 import { json, to, toCode } from "@/lib/docs/markdown";
 import { exampleRefusal } from "@/lib/docs/responses";
-import { apiError, entitlementDenied } from "@/lib/http/schemas";
+import { apiError, operations } from "@/lib/http/register/operations";
 
 export const errorObject: DocumentText = {
   title: "The error object",
@@ -28,6 +28,6 @@ ${fieldTable(apiError)}
 
 [\`GET /api/entitlement\`](${to.entitlementOperation}) denies with the same object and additional fields:
 
-${json(exampleRefusal("trial_ended", entitlementDenied))}
+${json(exampleRefusal("trial_ended", operations.entitlement.denial))}
 `,
 };

@@ -7,7 +7,6 @@ import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
-import * as schemas from "@/lib/http/schemas";
 import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
@@ -43,7 +42,7 @@ function fieldLists(operation: Operation): string {
   const refused = denial
     ? `### If the account may not run\n\n${fieldTable(denial)}`
     : `A failure is [the error object](${to.errorObject}).`;
-  return `${answer === schemas.unsubscribed ? "One line of plain text." : fieldTable(answer)}\n\n${refused}`;
+  return `${answer === operations.unsubscribe.answer ? "One line of plain text." : fieldTable(answer)}\n\n${refused}`;
 }
 
 function examples(name: OperationName): string {

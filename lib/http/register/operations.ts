@@ -1,9 +1,8 @@
-import type { z } from "zod";
+import * as z from "zod";
 import { corsOfBanner } from "@/lib/http/cors";
-import type { ErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
-import * as schemas from "@/lib/http/schemas";
 
 /** The statuses of operations; `lib/docs/responses.ts` describes each. */
 export type Status = 200 | 400 | 401 | 403 | 405 | 410 | 413 | 429 | 500 | 502 | 503;
@@ -28,10 +27,27 @@ export type Operation = Route & {
 /** The refusals of the router and the common checks, which every operation shares. */
 const shared = { 400: ["invalid_request"], 405: ["method_not_allowed"], 500: ["internal_error"] } as const;
 
+/** The names of the resources in the API description. */
+export const resources = z.registry<{ id: string }>();
+
+const apiErrorDetail = z
+  .strictObject({
+    code: z
+      .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
+      .describe("The error code. Branch on it; it is stable between releases."),
+    message: z.string().min(1).describe("One plain sentence that describes the problem."),
+    hint: z.string().min(1).describe("What to do next."),
+    docs: z.url().describe("The URL of the documentation of this code."),
+  })
+  .describe("Why it failed, and what to do.")
+  .register(resources, { id: "ApiErrorDetail" });
+
+export const apiError = z.strictObject({ error: apiErrorDetail }).register(resources, { id: "ApiError" });
+
 /** The schema of an operation's response with this status. */
-export function schemaOf({ answer, denial = schemas.apiError }: Operation, status: Status): z.ZodType {
+export function schemaOf({ answer, denial = apiError }: Operation, status: Status): z.ZodType {
   if (status === 200) return answer;
-  return status === 401 || status === 403 || status === 503 ? denial : schemas.apiError;
+  return status === 401 || status === 403 || status === 503 ? denial : apiError;
 }
 
 const versioned = { site: "api", isVersioned: true } as const;
@@ -45,7 +61,11 @@ const readsAccount = {
   caching: "private, no-store",
 } as const;
 
-/** The register of public operations. Plain data: adding one starts here. */
+/**
+ * The register of public operations, with the descriptions of their answers that the documents and the API description show.
+ * Adding one starts here. Objects are closed, because we send exactly these fields, but published open, because clients must
+ * ignore fields that they do not know.
+ */
 export const operations = {
   health: {
     path: "/api/health",
@@ -54,7 +74,14 @@ export const operations = {
     access: "anyone",
     quota: "health",
     caching: "no-store",
-    answer: schemas.health,
+    answer: z
+      .strictObject({
+        ok: z.literal(true).describe("Always `true`."),
+        service: z.string().describe("Fixed identifier of the web service."),
+        surface: z.string().describe("Which part of the product answered."),
+        agent: z.string().describe("Whether assistants run in this service; they do not."),
+      })
+      .register(resources, { id: "Health" }),
     codes: { ...shared, 429: ["unavailable"] },
   },
   siteBanner: {
@@ -64,15 +91,57 @@ export const operations = {
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
     anyOrigin: corsOfBanner,
-    answer: schemas.siteBannerResponse,
+    answer: z
+      .strictObject({
+        banner: z
+          .strictObject({
+            kind: z
+              .enum(["promo", "warning"])
+              .describe("`promo` shows on the public site only; `warning` shows everywhere."),
+            message: z.string().min(1).describe("The notice text. Plain text, not HTML."),
+          })
+          .nullable()
+          .describe("`null` when there is no notice."),
+      })
+      .register(resources, { id: "SiteBannerResponse" }),
     codes: shared,
   },
   entitlement: {
     path: "/api/entitlement",
     ...readsAccount,
     summary: "Reports whether the signed-in account may run.",
-    answer: schemas.entitlementAllowed,
-    denial: schemas.entitlementDenied,
+    answer: z
+      .strictObject({
+        ok: z.literal(true).describe("Always `true`: the account may run."),
+        status: z
+          .enum(["licensed", "trial", "hobby"])
+          .describe("A licence, an active trial, or the free tier after the trial."),
+        trialEndsAt: z.iso.datetime().optional().describe("When the trial ends; present on a trial."),
+        recheckAfterSeconds: z.int().min(1).describe("Ask again within this many seconds."),
+        plan: z.string().describe("The name of the plan."),
+        assistantLimit: z
+          .int()
+          .min(0)
+          .optional()
+          .describe("The maximum number of named assistants that the account may hire: `limits.assistants`."),
+        features: z.array(z.string()).describe("The names of what the plan contains."),
+        limits: z
+          .record(z.string(), z.int().min(0).nullable())
+          .describe(
+            "Whole numbers by the names of what they limit; `null` for no limit, as where a name is missing.",
+          ),
+      })
+      .register(resources, { id: "EntitlementAllowed" }),
+    denial: z
+      .strictObject({
+        ok: z.literal(false).describe("Always `false`: the account may not run."),
+        status: z
+          .enum(["signed-out", "trial-ended", "invalid", "unconfigured", "unavailable"])
+          .describe("Why the account may not run."),
+        message: z.string().min(1).describe("One plain sentence that says why."),
+        error: apiErrorDetail,
+      })
+      .register(resources, { id: "EntitlementDenied" }),
     codes: {
       ...shared,
       401: ["signed_out"],
@@ -84,7 +153,11 @@ export const operations = {
     path: "/api/credits/balance",
     ...readsAccount,
     summary: "Reads the account's credit balance.",
-    answer: schemas.creditsBalance,
+    answer: z
+      .strictObject({
+        credits: z.number().min(0).describe("The balance as a count of credits, never money."),
+      })
+      .register(resources, { id: "CreditsBalance" }),
     codes: { ...shared, 401: ["signed_out"], 503: ["balance_unavailable"] },
   },
   unsubscribe: {
@@ -99,7 +172,11 @@ export const operations = {
     summary: "Stops the later onboarding emails (RFC 8058).",
     access: "signed link",
     caching: "no-store",
-    answer: schemas.unsubscribed,
+    answer: z
+      .string()
+      .regex(/^[^\n]+\n$/)
+      .describe("One line that confirms that the later emails are stopped.")
+      .register(resources, { id: "Unsubscribed" }),
     codes: {
       ...shared,
       400: ["invalid_token", "invalid_request"],
@@ -110,3 +187,5 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
+
+export type SiteBanner = NonNullable<z.infer<typeof operations.siteBanner.answer>["banner"]>;

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readClient } from "@/lib/docs/client-files";
 import { exampleRefusal } from "@/lib/docs/responses";
+import { operations } from "@/lib/http/register/operations";
 import { clientFiles, clientVersion } from "@/lib/http/register/publications";
-import { entitlementDenied } from "@/lib/http/schemas";
 import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { androidStubs } from "@/tests/support/android-stubs";
 import { appleStubs } from "@/tests/support/apple-stubs";
@@ -36,7 +36,7 @@ const json =
   (response) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], headers = {}) =>
-  json(status, exampleRefusal(code, entitlementDenied), headers);
+  json(status, exampleRefusal(code, operations.entitlement.denial), headers);
 
 const folder = createFolder();
 const bad = await serveBadAnswers();
