@@ -39,7 +39,8 @@ export function contentsInWords({ plan, features, limits }: Contents, plans: Pla
   ];
 }
 
-function limitInWords(name: string, limit: number | null): string {
+/** A limit in words: `Up to 7 assistants`. */
+export function limitInWords(name: string, limit: number | null): string {
   const what = name.replaceAll("-", " ");
   if (limit === null) return `Unlimited ${what}`;
   if (limit === 0) return `No ${what}`;

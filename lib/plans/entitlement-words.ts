@@ -273,10 +273,13 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   const { how, atMs } = end;
   const what = how === "trial over" ? "free trial of the licence" : "licence";
   const happened = `${how === "paused" ? "was paused" : "ended"} on ${dayOf(atMs, zone)}`;
-  const tag =
-    how === "paused" ? "Licence paused" : how === "trial over" ? "Free trial ended" : "Licence ended";
+  const tags: Partial<Record<LicenceEnd, string>> = {
+    paused: "Licence paused",
+    "trial over": "Free trial ended",
+    unpaid: "Not paid",
+  };
   return {
-    tag,
+    tag: tags[how] ?? "Licence ended",
     heading: `Your ${what} ${happened}`,
     message: `The ${what} of this account ${happened}.`,
     ...act,

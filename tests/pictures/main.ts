@@ -55,21 +55,40 @@ const bought: Record<string, (subscription: string) => void> = {
   "past-due": (subscription) => stripe.renew(subscription, { isPaid: false }),
   cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
   "licence-ended": (subscription) => stripe.end(subscription),
-  unpaid: (subscription) => stripe.change(subscription, { status: "unpaid" }),
+  unpaid: (subscription) => {
+    stripe.renew(subscription, { isPaid: false });
+    stripe.change(subscription, { status: "unpaid" });
+  },
   "change-unpaid": (subscription) => stripe.switchPrice(subscription, "price_team", { isPaid: false }),
   returned: (subscription) => stripe.refundCharge(stripe.chargeOf(subscription)),
-  unfinished: (subscription) => stripe.change(subscription, { status: "incomplete" }),
+  unfinished: (subscription) => {
+    const invoice = latestInvoice(subscription);
+    Object.assign(invoice, { status: "open", amount_paid: 0, amount_remaining: invoice.total });
+    stripe.change(subscription, { status: "incomplete" });
+  },
   pausing: (subscription) => stripe.pause(subscription),
-  "trial-over": (subscription) => stripe.pause(subscription, "trial_end_without_payment_method"),
+  "trial-over": (subscription) => {
+    stripe.invoices.delete(latestInvoice(subscription).id);
+    stripe.pause(subscription, "trial_end_without_payment_method");
+  },
   "not-collected": (subscription) =>
     stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } }),
-  free: (subscription) => stripe.change(subscription, { status: "trialing" }),
+  free: (subscription) => {
+    stripe.invoices.delete(latestInvoice(subscription).id);
+    stripe.change(subscription, { status: "trialing" });
+  },
   invoices: (subscription) => {
     for (let n = 0; n < 13; n++) stripe.renew(subscription);
     stripe.refundCharge(stripe.chargeOf(subscription), 900);
     stripe.renew(subscription, { isPaid: false });
   },
 };
+
+function latestInvoice(subscription: string) {
+  const invoice = stripe.invoices.get(String(stripe.subscriptions.get(subscription)?.latest_invoice));
+  if (!invoice) throw new Error("no invoice");
+  return invoice;
+}
 
 const accounts: Record<string, readonly string[]> = {
   licensed: ["--plan", "licensed", "--assistant-limit", "12", "--credits", "1250.5"],

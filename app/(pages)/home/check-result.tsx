@@ -31,8 +31,9 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
   const isCalm = state.mayRun && isSettled && !endsSoon;
   const end = state.status === "trial-ended" ? endOf(account, bought?.licence) : undefined;
+  const isUnfinished = end?.what === "trial" && end.isUnfinished;
   const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
-  const lacksApp = isCalm && hasApp === false;
+  const lacksApp = isCalm && hasApp === false && account?.deletes_at_ms === null;
   return (
     <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
       <StatusLights state={state} />
@@ -42,12 +43,13 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
       )}
       {endedAtMs !== null && (
         <p>
-          {end?.what === "trial" && end.isUnfinished ? "Your trial" : "It"} ended on{" "}
-          <Clock atMs={endedAtMs} shows="date" />.
+          {isUnfinished ? "Your trial" : "It"} ended on <Clock atMs={endedAtMs} shows="date" />
+          {!isUnfinished && ", and nothing is charged"}.
         </p>
       )}
       {children}
       <p>
+        {lacksApp && trial && "Your trial is free, and ends by itself. "}
         {lacksApp && state.status === "hobby" && "You are on the free hobby plan, which does not end. "}
         {lacksApp
           ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
@@ -76,7 +78,7 @@ export function StatusLights({ state: { light, tag } }: { state: Standing }) {
 }
 
 /** A link to where the next step is done; where that is for us to do, a mail to support with what it needs. */
-function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
+export function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
   const { supportEmail } = settings();
   const { mayRun, status, heading, step, isForUs } = state;
   const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);

@@ -33,7 +33,8 @@ export const { GET } = toPlatform(
     const own = sessions?.find(({ id }) => id === sessionId);
     const licence = licenceThatCounts(bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
-    const isWell = state.mayRun && !(licence && isDue(licenceStateOf(licence)));
+    const isWell =
+      state.mayRun && account.deletes_at_ms === null && !(licence && isDue(licenceStateOf(licence)));
     const steps = read && isWell ? firstSteps(account, read) : [];
     const isBegun = steps.every(({ isDone }) => isDone);
     const news = latest && <LatestApp app={latest} nowMs={nowMs} />;

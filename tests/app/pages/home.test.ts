@@ -200,7 +200,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
   it("say when a trial ended, and that the hobby plan has no end", async () => {
     const ended = await admit("trial-ended@example.com", "--trial-ends", "2026-01-01T12:00:00Z");
     const home = await shown(ended);
-    expect(home).toMatch(/It ended on <time [^>]*>1 January 2026 UTC<\/time>\./);
+    expect(home).toMatch(/It ended on <time [^>]*>1 January 2026 UTC<\/time>, and nothing is charged\./);
     expect(home).not.toContain("keeps running");
     const hobby = await shown(await admit("hobby-alone@example.com", "--plan", "hobby"));
     expect(hobby).toContain("You are on the free hobby plan, which does not end.");

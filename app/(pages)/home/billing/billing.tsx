@@ -8,7 +8,7 @@ import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import { StatusLights } from "../check-result";
+import { NextStep, StatusLights } from "../check-result";
 import type { Offer, Purchases } from "./offers";
 import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
 
@@ -71,6 +71,7 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
             <button type="submit">{standing.step.words}</button>
           </PostForm>
         )}
+        {standing.isForUs && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (
           <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
             <p className="quiet">

@@ -51,7 +51,7 @@ export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: num
     planOfPrice(await listPlanPrices(db, plans), price_id),
   );
   const state = licenceStateOf(licence);
-  const isCharged = ["renews", "free"].includes(state);
+  const isCharged = ["renews", "free", "returned"].includes(state);
   const [offer, next, card] = await Promise.all([
     price_id ? readOffer({ id: price_id, plan }, { plans, fallbackName: "Licence" }, nowMs) : undefined,
     isCharged ? readNextPayment(licence, nowMs) : undefined,

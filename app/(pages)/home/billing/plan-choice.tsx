@@ -88,7 +88,7 @@ export function PlanChoice({
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
       {whyNot && <p>{whyNot}</p>}
       {(!acts || licences.every((offer) => act(offer))) && (
-        <Periods offers={licences} paidPrice={paidPrice} />
+        <Periods offers={licences} shownPrice={changes?.offer?.priceId ?? paidPrice} />
       )}
       <ul className="plans">
         {shown.map(({ plan, offers }) => {
@@ -153,21 +153,21 @@ const yearly = "1 year";
 const periodInWords = ({ period, priceName }: Offer) =>
   period === monthly ? "Monthly" : period === yearly ? "Yearly" : priceName;
 
-type PeriodsProps = { offers: Offer[]; paidPrice: string | null | undefined };
+type PeriodsProps = { offers: Offer[]; shownPrice: string | null | undefined };
 
 /** Chooses whether monthly or yearly prices are shown, where some plan has both. Without `:has` all are. */
-function Periods({ offers, paidPrice }: PeriodsProps) {
+function Periods({ offers, shownPrice }: PeriodsProps) {
   const isSold = (plan: Offer["plan"], as: string) =>
     offers.some((offer) => offer.plan === plan && offer.period === as);
   const isChosen = offers.some(({ plan }) => isSold(plan, monthly) && isSold(plan, yearly));
   if (!isChosen || offers.some(({ period }) => period !== monthly && period !== yearly)) return null;
-  const paid = offers.find(({ priceId }) => priceId === paidPrice)?.period ?? monthly;
+  const shown = offers.find(({ priceId }) => priceId === shownPrice)?.period ?? monthly;
   return (
     <fieldset className="periods">
       <legend className="unseen">How you pay</legend>
       {[monthly, yearly].map((period) => (
         <label key={period}>
-          <input type="radio" name="period" value={period} defaultChecked={period === paid} />
+          <input type="radio" name="period" value={period} defaultChecked={period === shown} />
           {period === monthly ? "Monthly" : "Yearly"}
         </label>
       ))}

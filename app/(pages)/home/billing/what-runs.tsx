@@ -9,6 +9,7 @@ import { describeDue, type Licence, licenceStateOf, paymentDay } from "@/lib/pla
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
+import { limitInWords } from "../../plan-cards";
 import type { Purchases } from "./offers";
 
 /** What is known of a licence at Stripe. */
@@ -19,10 +20,10 @@ export type Terms = {
   limit?: number | null;
 };
 
-/** The licence that the words about an account are about: one that runs, or whose end has stopped the company. */
+/** The licence that the words about an account are about: one that runs, or for whose sake the company is stopped. */
 export function licenceThatCounts(bought: Purchases | undefined, { mayRun }: Standing) {
   const { licence } = bought ?? {};
-  if (!licence || licenceStateOf(licence) === "unfinished") return undefined;
+  if (!licence) return undefined;
   return licence.licence_until_ms > 0 || !mayRun ? licence : undefined;
 }
 
@@ -39,8 +40,8 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
     <dl className="what-runs">
       {name && (
         <Fact
-          name={planName(licence.licence_until_ms > 0)}
-          note={limit != null && `Up to ${limit} assistants`}
+          name={state === "unfinished" ? "You chose" : planName(licence.licence_until_ms > 0)}
+          note={limit != null && limitInWords("assistants", limit)}
         >
           {name}
         </Fact>
@@ -49,10 +50,10 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
         <Fact name="Ends on" note="with your account, and is not charged again">
           <Clock atMs={deletes_at_ms} shows="date" />
         </Fact>
-      ) : next ? (
+      ) : next && state !== "returned" ? (
         <Renewal licence={licence} next={next} />
       ) : (
-        <Day licence={licence} />
+        <Day licence={licence} next={next} />
       )}
       {card && !endsWithAccount && next?.amount !== 0 && (
         <Fact name="Card" note={`ending in ${card.last4}`}>
@@ -76,7 +77,7 @@ export function PlanFacts({ account, contents, plans, nowMs }: PlanFactsProps) {
   const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
   return (
     <dl className="what-runs">
-      <Fact name={planName(!hasEnded)} note={assistants != null && `Up to ${assistants} assistants`}>
+      <Fact name={planName(!hasEnded)} note={assistants != null && limitInWords("assistants", assistants)}>
         {plans.get(contents.plan)?.title}
       </Fact>
       {!hasEnded && (
@@ -121,7 +122,7 @@ function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProp
 }
 
 /** What is due of a licence, when Stripe tries again, and what happens on which day. */
-function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
+function Day({ licence, next }: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next">) {
   const state = licenceStateOf(licence);
   const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
   const { day, note } = days[state] ?? {};
@@ -143,7 +144,10 @@ function Day({ licence }: Pick<LicenceFactsProps, "licence">) {
         </Fact>
       )}
       {state === "returned" && (
-        <Fact name="Charged again on" note="unless you end it at Stripe">
+        <Fact
+          name="Charged again on"
+          note={`${next ? `${moneyInWords(next.amount, next.currency)}, ` : ""}unless you end it at Stripe`}
+        >
           <Clock atMs={licence.period_ends_ms} shows="date" />
         </Fact>
       )}
@@ -157,7 +161,6 @@ const stops = "Assistants stop on";
 const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
   renews: { day: "Renews on" },
   free: { day: "Free until", note: "the first payment is due then" },
-  "not collected": { day: "Next period begins on" },
   cancelled: { day: "Ends on", note: "nothing more is charged" },
   "past due": { day: stops, note: "if the card keeps failing" },
   overdue: { day: stops, note: "if the invoice stays unpaid" },
