@@ -1,5 +1,5 @@
-import { expect } from "@playwright/test";
-import { codeTo } from "@/tests/support/mailbox";
+import { expect, type Locator } from "@playwright/test";
+import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { newEmail, test, typeCode } from "./support/office";
 
 test("a wrong code is refused in words that a screen reader hears, next to the field", async ({
@@ -50,3 +50,35 @@ test("six digits are submitted automatically, however they are pasted, and anoth
   await page.getByLabel("Code").fill(` ${fullWidth.slice(0, 3)} － ${fullWidth.slice(3)}`);
   await expect(page).toHaveURL("/home");
 });
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(javaScriptEnabled ? "with scripts" : "without scripts", () => {
+    test.use({ javaScriptEnabled });
+
+    test("a whole mail can be pasted where a code is asked for", async ({ page, office: { service } }) => {
+      const email = newEmail("sentence");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      await page.goto("/sign-in");
+      await page.getByLabel("Email").fill(email);
+      await page.getByRole("button", { name: "Send me a code" }).click();
+      await expect(page.getByLabel("Code")).toBeFocused();
+      const { text = "" } = await mailTo(service.dataDir, email, /code/);
+      if (javaScriptEnabled) {
+        await page.keyboard.type("12");
+        await paste(page.getByLabel("Code"), text);
+      } else {
+        await page.getByLabel("Code").fill(text.replaceAll("\n", ""));
+        await page.keyboard.press("Enter");
+      }
+      await expect(page).toHaveURL("/home");
+    });
+  });
+}
+
+/** Pastes a text as a clipboard brings it; the test's browser has none. */
+const paste = (field: Locator, text: string) =>
+  field.evaluate((element, pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", pasted);
+    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  }, text);

@@ -1,20 +1,25 @@
-import { readTypedCode } from "@/lib/http/typed-code";
+import { findSixDigits } from "@/lib/http/typed-code";
 
-/** Submits the code's form once when the code is complete. Pasted text is reduced to its digits. */
+/** Submits the form of a code of six digits once they are there, also when they are pasted with other words. */
 export function sendWholeCode(): void {
   const field = document.querySelector<HTMLInputElement>("#code");
   if (!field) return;
   sendOnce(field.form);
-  const figures = Number(field.dataset.figures); // NaN for a code that also has letters: it is not submitted automatically
-  const sendIfWhole = () => {
-    const typed = readTypedCode(field.value).replace(/\D/g, "");
-    if (typed.length !== figures) return;
-    field.value = typed;
+  if (field.inputMode !== "numeric") return; // a code that also has letters
+  const sendIfWhole = (text: string) => {
+    const code = findSixDigits(text);
+    if (!code) return false;
+    field.value = code;
     field.form?.requestSubmit();
+    return true;
   };
   // What an input method is still composing is not typed yet.
-  field.addEventListener("input", (event) => (event as InputEvent).isComposing || sendIfWhole());
-  field.addEventListener("compositionend", sendIfWhole);
+  field.addEventListener("input", (event) => (event as InputEvent).isComposing || sendIfWhole(field.value));
+  field.addEventListener("compositionend", () => sendIfWhole(field.value));
+  // Before the field joins the lines of what is pasted, and the whole to what was typed.
+  field.addEventListener("paste", (event) => {
+    if (sendIfWhole(event.clipboardData?.getData("text") ?? "")) event.preventDefault();
+  });
 }
 
 /** Submits once: the first submit uses the code up. A reader who goes back can submit again. */

@@ -5,7 +5,7 @@ import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { readTypedCode } from "@/lib/http/typed-code";
+import { findSixDigits, readTypedCode } from "@/lib/http/typed-code";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
@@ -156,9 +156,8 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
 
 /** The code that was typed; `undefined` if it is malformed. */
 function readCode(typed: string, characters: number): string | undefined {
-  const plain = readTypedCode(typed);
-  if (characters === codeCharacters.short) return /^\d{6}$/.test(plain) ? plain : undefined;
-  const read = plain.replaceAll("O", "0").replace(/[IL]/g, "1");
+  if (characters === codeCharacters.short) return findSixDigits(typed);
+  const read = readTypedCode(typed).replaceAll("O", "0").replace(/[IL]/g, "1");
   return read.length === characters && [...read].every((letter) => longAlphabet.includes(letter))
     ? read
     : undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTypedCode } from "@/lib/http/typed-code";
+import { findSixDigits, readTypedCode } from "@/lib/http/typed-code";
 
 describe("a typed code", () => {
   it.each([
@@ -38,5 +38,33 @@ describe("a typed code", () => {
     ["", ""],
   ])("keeps the letters of %j", (typed, read) => {
     expect(readTypedCode(typed)).toBe(read);
+  });
+});
+
+describe("the six digits of a text", () => {
+  it.each([
+    ["Your code is 123456", "123456"],
+    ["Your code is 123 456.", "123456"],
+    ["123-456 is your sign-in code", "123456"],
+    ["Code：１２３４５６。", "123456"],
+    ["Enter this code where you requested it:\n\n123456\n\nIt expires in 10 minutes.", "123456"],
+    ["Enter this code where you requested it:123456It works once, for 10 minutes.", "123456"],
+    ["123456 10 minutes left", "123456"],
+    ["123456, again: 123 456\n@office.example.com #123456", "123456"],
+    ["1 2 3 4 5 6", "123456"],
+  ])("are found in %j", (text, code) => {
+    expect(findSixDigits(text)).toBe(code);
+  });
+
+  it.each([
+    ["Your code is 123456, the one before was 654321", "two different ones"],
+    ["Your code is 12345"],
+    ["Your code is 1234567"],
+    ["Call +44 123 456 789"],
+    ["At 12:34:56 on 2026-11-28"],
+    ["Your code is on its way"],
+    [""],
+  ])("are not in %j", (text: string, _?: string) => {
+    expect(findSixDigits(text)).toBeUndefined();
   });
 });

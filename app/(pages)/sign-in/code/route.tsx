@@ -97,12 +97,12 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
 /** One drawn below each figure of the field. */
 const boxes = Array.from({ length: 6 }, (_, at) => <i key={String(at)} aria-hidden="true" />);
 
+/** As long as a whole mail that is pasted: a browser would cut off what is behind the limit, code or not. */
 const shortCodeField = {
-  "data-figures": 6,
   inputMode: "numeric",
-  pattern: "[^\\p{L}\\p{N}]*(\\p{Nd}[^\\p{L}\\p{N}]*){6}",
+  pattern: ".*(\\p{Nd}[^\\p{L}\\p{N}]*){6}.*",
   title: "Six digits",
-  maxLength: 24,
+  maxLength: 2000,
   autoFocus: true,
 } as const;
 

@@ -108,10 +108,11 @@ describe.each(engines)("a code on $name", async (engine) => {
 
   it("does not count as an attempt if it is malformed", async () => {
     const { email, browser, code } = await make();
-    for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧", "一二三四五六"]) {
+    const twoCodes = `Not ${code === "000000" ? "000001" : "000000"} but ${code}`;
+    for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧", "一二三四五六", twoCodes]) {
       expect(await redeemCode(db, browser, typed, nowMs)).toEqual({ problem: "form" });
     }
-    const pasted = ` ${code.slice(0, 3)}-${code.slice(3)}\n`;
+    const pasted = `${code.slice(0, 3)}-${code.slice(3)} is your code, for 10 minutes.\n`;
     expect(await redeemCode(db, browser, pasted, nowMs)).toMatchObject({ email });
     const other = await make();
     const fullWidth = other.code.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
