@@ -2,6 +2,7 @@ import { keyRing } from "@/lib/auth/keys/key-ring";
 import { settings } from "@/lib/config/settings";
 import { type MakePublication, type Publication, publish } from "@/lib/docs/publication-handler";
 import { mcpServer } from "@/lib/http/register/mcp";
+import { pages } from "@/lib/http/register/pages";
 import { wellKnown } from "@/lib/http/register/publications";
 import { describeServer } from "@/lib/mcp/server-info";
 import {
@@ -16,6 +17,7 @@ import { writeSecurityTxt } from "./security-txt";
 const rows: Record<keyof typeof wellKnown, MakePublication> = {
   jwks: listPublicKeys,
   relatedOrigins: listRelatedOrigins,
+  passkeyPages: describePasskeyPages,
   authorizationServer: () => ({ body: authorizationServerMetadata() }),
   openIdConfiguration: () => ({ body: openIdConfiguration() }),
   wholeResource: describeResource,
@@ -44,6 +46,12 @@ function describeResource({ pathname }: URL): Publication {
 function listRelatedOrigins(): Publication | undefined {
   const { appUrl, passkeyHost } = settings();
   return passkeyHost === undefined ? undefined : { body: { origins: [appUrl] } };
+}
+
+/** Where an owner adds and removes passkeys, for password managers that lead there (W3C Passkey Endpoints). */
+function describePasskeyPages(): Publication {
+  const page = `${settings().appUrl}${pages.access.path}#ways`;
+  return { body: { enroll: page, manage: page } };
 }
 
 /** The public keys that verify our tokens, including a key that will sign soon (RFC 7517 §5). */

@@ -14,6 +14,7 @@ export const wellKnown = {
   /** Not kept in memory: a revoked key has to disappear at once. */
   jwks: { path: "/.well-known/jwks.json", ...fromAnywhere, caching: "public, max-age=30" },
   relatedOrigins: { path: "/.well-known/webauthn", ...published },
+  passkeyPages: { path: "/.well-known/passkey-endpoints", ...published, under: ["local"] },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   openIdConfiguration: { path: "/.well-known/openid-configuration", ...forConnecting },
   wholeResource: { path: "/.well-known/oauth-protected-resource", ...forConnecting },

@@ -26,6 +26,16 @@ it("PASSKEY_HOST lists APP_URL as a related origin for any origin, also under th
   }
 });
 
+it("tells password managers under either host where passkeys are added and removed (W3C Passkey Endpoints)", async () => {
+  const page = `${service.url}/home/access#ways`;
+  for (const headers of [{}, { host: before }]) {
+    const answer = await service.ask("/.well-known/passkey-endpoints", { headers });
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
+    expect(JSON.parse(answer.text)).toEqual({ enroll: page, manage: page });
+  }
+  expect((await (await unconfigured()).ask("/.well-known/passkey-endpoints")).status).toBe(404);
+});
+
 it("PASSKEY_HOST is the host for which passkeys are asked and added, on pages at APP_URL alone", async () => {
   const authenticator = new Authenticator(service.url);
   const owner = await Browser.admit(service, email, "--plan", "licensed");
