@@ -35,21 +35,51 @@ export function describeChanges(before: Fields, after: Fields): string {
   return changes.join(", ");
 }
 
-/** A column's name in words; any other name, such as a key's, stays as it is. */
+/** What a name says in words. A name that is none of our fields, such as a key's, stays as it is. */
 function labelOf(name: string): string {
-  if (!/^[a-z_]+$/.test(name)) return name;
-  return name
-    .replace(/_ms$/, "")
-    .replace(/^credit_thousandths$/, "credits")
-    .replaceAll("_", " ");
+  const label = labels.get(name);
+  if (label) return label;
+  if (!/^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)*$/.test(name)) return name;
+  const words = name.replace(/_(?:ms|thousandths)$/, "").replace(/[A-Z]/g, (capital) => `_${capital}`);
+  return words.replaceAll("_", " ").toLowerCase();
 }
 
-/** Formats a recorded value: a time as ISO 8601, thousandths as credits, a column of JSON by its fields. */
+/** Of the fields whose names do not say it to a reader. */
+const labels = new Map([
+  ["trial_ends_at_ms", "trial until"],
+  ["given_plan", "plan from an operator"],
+  ["paid_plan", "plan from Stripe"],
+  ["given_ends_at_ms", "given until"],
+  ["given_after", "after that"],
+  ["credit_thousandths", "credits"],
+  ["held_thousandths", "held credits"],
+  ["app_end_mails_stopped_at_ms", "mails about the end of apps off since"],
+  ["trial_mail_done_ms", "mail about the trial’s end"],
+  ["deletes_at_ms", "erased on"],
+  ["types", "events"],
+  ["to_email", "new email"],
+  ["until_ms", "links until"],
+  ["from_confirmed_at_ms", "confirmed by the old email"],
+  ["to_confirmed_at_ms", "confirmed by the new email"],
+  ["monthly_thousandths", "credits a month at most"],
+  ["mail_below_thousandths", "mail below credits"],
+  ["top_up_price", "bought automatically"],
+  ["top_up_below_thousandths", "below credits"],
+  ["top_up_most", "times a month at most"],
+  ["top_up_stopped", "stopped because of"],
+]);
+
+/** Formats a recorded value: a time as ISO 8601, thousandths as credits, a list and a column of JSON by what is in them. */
 function formatValue(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (value === null) return "none";
+  if (value === null || value === "") return "none";
   if (typeof value === "number" && name.endsWith("_ms")) return asIso(value) ?? undefined;
   if (typeof value === "number" && name.endsWith("_thousandths")) return String(toCredits(value));
-  if (typeof value === "string" && value.startsWith("{")) return formatValue(name, JSON.parse(value));
-  return typeof value === "object" ? `(${describeChanges(null, value as Fields)})` : String(value);
+  if (typeof value === "string" && ofJson.has(name)) return formatValue(name, JSON.parse(value));
+  if (Array.isArray(value)) return value.join(", ") || "none";
+  if (typeof value !== "object") return String(value);
+  const fields = describeChanges(null, value as Fields);
+  return fields ? `(${fields})` : "none";
 }
+
+const ofJson: ReadonlySet<string> = new Set(["own_features", "own_limits", "given_after"]);

@@ -14,7 +14,8 @@ async function show(call: OfficeCall) {
   const filter = {
     who: input("who"),
     whom: input("whom")?.toLowerCase(),
-    what: input("what"),
+    // As the column shows Stripe's own word for a state.
+    what: input("what")?.replace(/^(subscription \w+) (\w+)$/, "$1_$2"),
     day: input("day"),
   };
   const dayStartMs = Date.parse(`${filter.day}T00:00Z`);
@@ -76,7 +77,7 @@ export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry
   return {
     When: ({ at_ms }) => <Instant atMs={at_ms} />,
     Who: ({ who }) => <UntrustedText>{who}</UntrustedText>,
-    What: ({ what }) => what,
+    What: ({ what }) => what.replaceAll("_", " "),
     ...more,
     Change: ({ before, after }) => <UntrustedText>{inWords(parse(before), parse(after))}</UntrustedText>,
   };
@@ -84,32 +85,42 @@ export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry
 
 const parse = (json: string | null): Fields => (json === null ? null : JSON.parse(json));
 
-/** What changed, without the ids that mean nothing to a reader: a session is named as its owner reads it. */
-function inWords(before: Fields, after: Fields): string {
+/** What changed, without what means nothing to a reader: a session and a passkey are named as their owner reads them. */
+function inWords(before: Fields, after: Fields): string | null {
   const isOne = before === null || after === null;
   const [had, has] = [named(before, isOne), named(after, isOne)];
-  const sessions = [...new Map([...had.sessions, ...has.sessions])].map(([id, name]) =>
-    had.sessions.has(id) && !has.sessions.has(id) ? `${name} → gone` : name,
+  const items = [...new Map([...had.items, ...has.items])].map(([id, name]) =>
+    had.items.has(id) && !has.items.has(id) ? `${name} → gone` : name,
   );
-  const changes = describeChanges(had.rest, has.rest).replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC");
-  return [...sessions, changes].filter(Boolean).join(", ");
+  const changes = [...items, describeChanges(had.rest, has.rest)].filter(Boolean).join(", ");
+  return (
+    changes
+      .replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC")
+      .replace(/(?<![\w-])([\w-]{8})[\w-]{35}(?![\w-])/g, "$1…") || null
+  );
 }
 
-function named(fields: Fields, isOne: boolean): { sessions: Map<string, string>; rest: Fields } {
-  const entries = Object.entries(fields ?? {});
-  const isSession = ([name]: [string, unknown]) => name.startsWith("sess_");
-  const sessions = entries.filter(isSession).map(([id, session]): [string, string] => {
-    const { kind = "session", name = "" } = (session ?? {}) as { kind?: string; name?: string };
-    return [id, name === "" ? kind : `${kind} “${name}”`];
-  });
-  const rest = entries
-    .filter((entry) => !isSession(entry) && !(isOne && unsaid.has(entry[0])))
-    .map(([name, value]) => {
-      const isList = typeof value === "string" && value.startsWith("[");
-      return [name, isList ? JSON.parse(value).join(", ") : value];
-    });
-  return { sessions: new Map(sessions), rest: fields && Object.fromEntries(rest) };
+function named(fields: Fields, isOne: boolean): { items: Map<string, string>; rest: Fields } {
+  const items = new Map<string, string>();
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields ?? {})) {
+    const item = nameOf(name, value);
+    if (item) items.set(name, item);
+    else if (!unsaid.has(name) && !(isOne && known.has(name))) rest[name] = value;
+  }
+  return { items, rest: fields && rest };
 }
 
-/** What says nothing to a reader of what was added or has gone. */
-const unsaid = new Set(["id", "email", "subject", "created_at_ms", "held_thousandths"]);
+/** A session or a passkey in words; `undefined` for what is another field. */
+function nameOf(id: string, value: unknown): string | undefined {
+  const { kind = "session", name, addedAt } = (value ?? {}) as Partial<Record<string, string>>;
+  if (addedAt) return `passkey of ${addedAt}`;
+  if (!id.startsWith("sess_")) return undefined;
+  return name ? `${kind} “${name}”` : kind;
+}
+
+/** Ids, hashes and counters. */
+const unsaid = new Set(["id", "version", "suppressed"]);
+
+/** What says nothing more to a reader of what was added or has gone. */
+const known = new Set(["email", "subject", "created_at_ms", "held_thousandths"]);
