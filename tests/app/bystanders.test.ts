@@ -64,6 +64,7 @@ describe.each(engines)("of four owners with the same things, on $name", async (e
     const [, session = ""] = /name="session" value="([^"]{20,})"/.exec(text) ?? [];
     for (const [what, path, fields] of [
       ["wants no mails about apps", "/home/app-mails", { mails: "off" }],
+      ["wants no introduction", "/home/introduction/stop", {}],
       ["is in another time zone", "/home/time-zone", { zone: "Asia/Tokyo" }],
       ["keeps apps", "/home/sessions/keep", {}],
       ["ends a session", "/home/sessions/end", { session }],

@@ -32,6 +32,7 @@ import { handleForm, withProblem } from "@/lib/http/form";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
 import { ownerPages, pages } from "@/lib/http/register/pages";
+import { unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
 import { keepApps } from "@/lib/oauth/extend-apps";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
@@ -88,6 +89,16 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     ownerForms.switchAppMails,
     async ({ field, nowMs }, owner) => {
       await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
+      return { to: `${account}#emails` };
+    },
+    byOwner,
+  ),
+
+  /** For good: what an owner switches off here, the link in each of these mails does too. */
+  stopIntroduction: handleForm(
+    ownerForms.stopIntroduction,
+    async (call, { account: { id }, by }) => {
+      await unsubscribe(id, by, call);
       return { to: `${account}#emails` };
     },
     byOwner,

@@ -14,7 +14,7 @@ export const { GET, POST } = toPlatform(
     pages.unsubscribe,
     async (call, accountId: string) => {
       if (call.method === "POST") {
-        await unsubscribe(accountId, call);
+        await unsubscribe(accountId, "unsubscribe link", call);
         return show("The onboarding emails are stopped", [
           "We will not send you any more of them. You can close this page.",
           stays,

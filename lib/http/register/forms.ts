@@ -40,6 +40,7 @@ export const ownerForms = {
   endSession: { path: "/home/sessions/end", ...onAccess },
   keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
   switchAppMails: { path: "/home/app-mails", ...onAccount },
+  stopIntroduction: { path: "/home/introduction/stop", ...onAccount },
   chooseAppearance: { path: "/home/appearance", ...onAccount },
   chooseTimeZone: { path: "/home/time-zone", ...onAccount, notImpersonated: "time zone refused" },
   startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountBy } from "@/lib/db/account-by";
-import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
+import { type Actor, type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import { type Db, store } from "@/lib/db/store";
@@ -59,8 +59,8 @@ export function readSubscription(accountId: string) {
 }
 
 /** Stops the later emails of an account permanently. Throws an {@link ApiError} 502 if an email may still be delivered. */
-export async function unsubscribe(accountId: string, call: Call): Promise<void> {
-  const stopping = store().then((db) => stopLaterEmails(db, accountId, Date.now()));
+export async function unsubscribe(accountId: string, by: Actor, call: Call): Promise<void> {
+  const stopping = store().then((db) => stopLaterEmails(db, accountId, by, Date.now()));
   const isStopped = await withTimeout(stopTimeoutMs, stopping).catch((failure) => failToStop(failure, call));
   if (isStopped) return;
   const { requestId } = call;
@@ -73,10 +73,10 @@ export async function unsubscribe(accountId: string, call: Call): Promise<void> 
  * waits for the ones being sent, so that none is delivered after it returns true. False if a mail is still being sent
  * after 1.5 s. Idempotent; also works for deleted accounts and erased persons.
  */
-export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
+export async function stopLaterEmails(db: Db, linkedId: string, by: Actor, nowMs: number): Promise<boolean> {
   const startedAtMs = performance.now();
   const { accountId, recipientHashes, to } = await findRecipient(db, linkedId);
-  await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
+  await suppressAndStop(db, { by, whom: accountId }, { recipientHashes, to }, nowMs);
   // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
     if (waitedMs > waitForLeasesMs) return false;

@@ -39,9 +39,8 @@ describe("the look of the pages", async () => {
     const { text } = await browser.open("/home/account");
     for (const words of ["Sign-in, security, payments", "The end of an app", "Few credits", "Introduction"])
       expect(text).toContain(words);
-    const [, link = ""] = /action="http:\/\/[^/]+(\/unsubscribe\?token=[^"]+)"/.exec(text) ?? [];
-    expect((await service.ask(link)).text).toContain("Stop the onboarding emails?");
-    await service.submit(link, {});
+    await browser.pressAtHome("/home/introduction/stop");
     expect((await browser.open("/home/account")).text).toContain("none will come any more.");
+    expect((await service.audit("mails@example.com"))[0]).toMatchObject({ who: "owner", what: "mails stop" });
   });
 });

@@ -48,7 +48,7 @@ describe.each(everyEngine)("the audit on $name", async (engine) => {
     const { id } = await addAccount(db, email, {}, tick());
     await setAccount(db, email, { credit_thousandths: 5000 }, tick());
     await syncClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, barredForMs: 0 }, tick());
-    await stopLaterEmails(db, id, tick());
+    await stopLaterEmails(db, id, "unsubscribe link", tick());
     await suppressEmail(db, "bounced@example.com", tick());
     await deleteAccount(db, email, "operator", tick());
     const notice = { kind: "promo", message: "Hello", starts_at_ms: null, ends_at_ms: null } as const;

@@ -162,7 +162,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
 
   it("waits for a mail that is being sent, and stops its retry", async () => {
     const sending = await one(atMs);
-    const stopped = stopLaterEmails(db, accountId, atMs);
+    const stopped = stopLaterEmails(db, accountId, "unsubscribe link", atMs);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await settle(sending, temporary, atMs);
     expect(await stopped).toBe(true);
@@ -183,35 +183,35 @@ describe.each(engines)("the outbox on $name", async (engine) => {
         return result;
       },
     };
-    await stopLaterEmails(db.withPlugin(putBackAfterSecondUpdate), accountId, atMs);
+    await stopLaterEmails(db.withPlugin(putBackAfterSecondUpdate), accountId, "unsubscribe link", atMs);
     expect(await states()).toEqual(all("stopped"));
   });
 
   it("is false while a mail may still arrive", async () => {
     const sending = await one(atMs);
     const startedAtMs = performance.now();
-    expect(await stopLaterEmails(db, accountId, atMs)).toBe(false);
+    expect(await stopLaterEmails(db, accountId, "unsubscribe link", atMs)).toBe(false);
     expect(performance.now() - startedAtMs).toBeGreaterThan(1500);
     expect(await states()).toEqual(["sending", ...all("stopped").slice(1)]);
 
     // The delivery is unknown: the mail is not retried, and its lease expires.
     await settle(sending, new SendError("smtp: 451 DATA", { mayRetry: true, mayArrive: true }), atMs);
-    expect(await stopLaterEmails(db, accountId, sending.leaseUntilMs - 2000)).toBe(false);
-    await stopLaterEmails(db, accountId, sending.leaseUntilMs);
+    expect(await stopLaterEmails(db, accountId, "unsubscribe link", sending.leaseUntilMs - 2000)).toBe(false);
+    await stopLaterEmails(db, accountId, "unsubscribe link", sending.leaseUntilMs);
     expect(await states()).toEqual(all("stopped"));
   });
 
   it("waits for a mail that is being sent to another address of the account", async () => {
     const { id } = await one(atMs);
     await stage.query(`UPDATE onboarding_emails SET recipient_hash = 'another' WHERE id = '${id}'`);
-    expect(await stopLaterEmails(db, accountId, atMs)).toBe(false);
+    expect(await stopLaterEmails(db, accountId, "unsubscribe link", atMs)).toBe(false);
   });
 
   it("stops the mails to the account's current and former addresses", async () => {
     const had = email;
     const has = "new@example.com";
     await stage.query(`UPDATE accounts SET email = '${has}' WHERE id = '${accountId}'`);
-    await stopLaterEmails(db, accountId, atMs);
+    await stopLaterEmails(db, accountId, "unsubscribe link", atMs);
     await stage.query(`DELETE FROM accounts WHERE id = '${accountId}'`);
     for (const address of [had, has]) {
       const anew = await addAccount(db, address, {}, atMs);
@@ -222,7 +222,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
 
   it("stops a mail whose runner died once its lease has expired", async () => {
     const sending = await one(atMs);
-    await stopLaterEmails(db, accountId, sending.leaseUntilMs - 500);
+    await stopLaterEmails(db, accountId, "unsubscribe link", sending.leaseUntilMs - 500);
     expect(await states()).toEqual(all("stopped"));
     await settle(sending);
     expect((await states())[0], "a late outcome changes nothing").toBe("stopped");
@@ -230,7 +230,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
 
   it("treats a lease that ends too far in the future as expired: a clock was set back", async () => {
     const sending = await one(atMs + 2 * hourMs);
-    await stopLaterEmails(db, accountId, atMs);
+    await stopLaterEmails(db, accountId, "unsubscribe link", atMs);
     expect(await states()).toEqual(all("stopped"));
     const other = (await addAccount(db, "other@example.com", {}, atMs)).id;
     const ahead = await one(atMs + 2 * hourMs);

@@ -1,12 +1,8 @@
 import type { ReactNode } from "react";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { forms } from "@/lib/http/register/forms";
-import { pages } from "@/lib/http/register/pages";
-import { findLinkKey } from "@/lib/mail/links/link-keys";
-import { unsubscribeUrl } from "@/lib/mail/links/unsubscribe-token";
 import { readSubscription } from "@/lib/mail/onboarding/unsubscribe";
 import { PostForm } from "../../post-form";
-import { readPart } from "../../read-part";
 import { type Limits, readLimitsOf } from "../billing/credit-limits";
 import { formatCredits } from "../billing/format-credits";
 import type { OwnVisit } from "../owner-page";
@@ -14,11 +10,8 @@ import type { OwnVisit } from "../owner-page";
 /** What an owner has chosen about mails; what cannot be read is undefined. */
 export async function readMailChoices(accountId: string, nowMs: number) {
   const limits = await readLimitsOf(accountId, nowMs);
-  const introduction = await readPart("the link that stops mails could not be made", async (db) => {
-    const { isStopped } = await readSubscription(accountId);
-    return isStopped ? null : unsubscribeUrl(await findLinkKey(db), accountId, pages.unsubscribe);
-  });
-  return { limits, introduction };
+  const { isStopped } = await readSubscription(accountId);
+  return { limits, isIntroduced: !isStopped };
 }
 
 type EmailsProps = Pick<OwnVisit, "account"> & {
@@ -28,7 +21,7 @@ type EmailsProps = Pick<OwnVisit, "account"> & {
 };
 
 /** Every kind of mail, and where each is switched. */
-export function Emails({ account, choices: { limits, introduction }, children }: EmailsProps) {
+export function Emails({ account, choices: { limits, isIntroduced }, children }: EmailsProps) {
   const isOn = account.app_end_mails_stopped_at_ms === null;
   return (
     <section className="setting" id="emails">
@@ -71,14 +64,17 @@ export function Emails({ account, choices: { limits, introduction }, children }:
           <div>
             <b>Introduction</b>
             <p className="quiet">
-              {introduction === null
-                ? "Stopped for good: none will come any more."
-                : "Five mails in your first two weeks. Off is for good."}
+              {isIntroduced
+                ? "Five mails in your first two weeks. Off is for good."
+                : "Stopped for good: none will come any more."}
             </p>
           </div>
-          {introduction !== undefined && (
-            <Switch name="Introduction" isOn={introduction !== null} action={introduction} />
-          )}
+          <Switch
+            name="Introduction"
+            isOn={isIntroduced}
+            action={isIntroduced ? forms.stopIntroduction.path : null}
+            hidden={{ account: account.id }}
+          />
         </li>
       </ul>
     </section>

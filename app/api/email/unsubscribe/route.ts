@@ -8,7 +8,7 @@ export const { POST, OPTIONS } = toPlatform(
   handleOperation(
     operations.unsubscribe,
     async (call, accountId) => {
-      await unsubscribe(accountId, call);
+      await unsubscribe(accountId, "unsubscribe link", call);
       return { status: 200, body: "The later onboarding emails are stopped.\n" };
     },
     { identify: readUnsubscribeLink },
