@@ -36,6 +36,8 @@ export type ActField<Value> = {
   subject?: string;
   /** How the form takes it, instead of one line: as several, each parsed as an option of its own, or as one of a few. */
   as?: "lines" | "time" | "number" | Fields;
+  /** Boxes in place of one line, each with its words, of which several or none are ticked. */
+  ticks?: Fields;
   /** What the form gives if it is empty. */
   none?: Value;
 };

@@ -45,7 +45,11 @@ export const backendActs = {
         initial: ["read"],
         read: parser(readPermissions, "Choose what it may."),
         label: "It may",
-        as: { read: "read", "read,spend": "read and spend", spend: "spend" },
+        ticks: { read: "Read accounts", spend: "Spend and hold credits" } satisfies Record<
+          Permission,
+          string
+        >,
+        shown: "read",
       },
       publicKey,
     },

@@ -16,8 +16,12 @@ import {
   testWebhook,
 } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
+import { titleOf } from "@/lib/plans/plan";
 
 type One = { webhook: string };
+
+/** For example "Account created" for `account.created`. */
+const inWords = (name: EventType) => titleOf(name.replace(".", " "));
 
 export const webhookActs = {
   add: act({
@@ -29,7 +33,8 @@ export const webhookActs = {
         option: "--events <names>",
         words: "only these, with commas between them",
         parse: parser(parseTypes, `The events are ${eventTypeNames.join(", ")}.`),
-        label: "Events, with commas between them; all if it is empty",
+        label: "Events it gets; all of them if none is ticked",
+        ticks: Object.fromEntries(eventTypeNames.map((name) => [name, inWords(name)])),
       },
       ed25519: {
         option: "--ed25519",

@@ -114,7 +114,8 @@ async function show(call: OfficeCall) {
               const { light, tag } = standingOf(account, undefined, nowMs);
               return <Light colour={light[0]}>{tag}</Light>;
             },
-            Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
+            Plan: ({ account }) =>
+              (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
             "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
             Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
             Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),

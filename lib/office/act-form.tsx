@@ -12,6 +12,7 @@ import {
   parseTime,
   readSeen,
   requireSeen,
+  Ticks,
   toSeen,
 } from "@/lib/office/forms";
 import { formAt, formWithProof, type OfficeAct, type OfficeCall, type OfficeView } from "@/lib/office/page";
@@ -47,7 +48,9 @@ function readGiven(act: Act, call: OfficeCall): Record<string, unknown> {
   const read = ([name, field]: readonly [string, ActField<unknown>]) => {
     const isTaken = taken.includes(name);
     if (act.isPartial && !isTaken && !(field.label && isChanged(name))) return [name, undefined];
-    return [name, inForm(field.subject, () => parseTyped(field, call.input(name) ?? "", isTaken))];
+    const sent = call.input(name) ?? "";
+    const typed = field.ticks ? sent.replaceAll("\n", ",") : sent;
+    return [name, inForm(field.subject, () => parseTyped(field, typed, isTaken))];
   };
   return Object.fromEntries([...new Map(fields)].map(read));
 }
@@ -87,13 +90,13 @@ export function ActForm({
   return (
     <PostForm action={act.form.path} hidden={{ ...hidden, ...seen }} className={className}>
       {fieldsOf(act).map(
-        ([name, { label, as, shown }]) =>
+        ([name, { label, as, ticks, shown }]) =>
           label && (
             <Input
               key={name}
               call={current ? readSeen(call).kept : call}
               current={current?.[name] ?? shown}
-              {...{ name, label, as: options?.[name] ?? as }}
+              {...{ name, label, as: options?.[name] ?? as, ticks }}
             />
           ),
       )}
@@ -102,9 +105,13 @@ export function ActForm({
   );
 }
 
-type InputProps = Parameters<typeof Field>[0] & { as: ActField<unknown>["as"] };
+type InputProps = Parameters<typeof Field>[0] & {
+  as: ActField<unknown>["as"];
+  ticks: ActField<unknown>["ticks"];
+};
 
-function Input({ as, ...field }: InputProps) {
+function Input({ as, ticks, ...field }: InputProps) {
+  if (ticks) return <Ticks {...field} options={ticks} />;
   if (as === "lines") return <Lines {...field} />;
   if (as === "time") return <Field type="datetime-local" {...field} />;
   if (typeof as === "object") return <Choice {...field} options={as} />;

@@ -85,6 +85,24 @@ export function Choice({ call, name, label, current, options }: ChoiceProps) {
   );
 }
 
+/** Boxes of which several can be ticked, with the names that programs have for them. */
+export function Ticks({ call, name, label, current, options }: ChoiceProps) {
+  const ticked = new Set((call.typed(name) ?? String(current ?? "")).split(/[\n,]/));
+  return (
+    <fieldset className="ticks">
+      <legend>{label}</legend>
+      {Object.entries(options).map(([value, words]) => (
+        <label key={value} className="choice">
+          <input type="checkbox" name={name} value={value} defaultChecked={ticked.has(value)} />
+          <span>
+            {words} <code>{value}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** Parses the field to Unix milliseconds; `null` if it is empty. Throws an {@link ApiError}. */
 export function parseTime(text: string | undefined): number | null {
   if (!text) return null;

@@ -27,7 +27,7 @@ describe.each(engines)("the office's page of backends, on $name", async (engine)
     );
 
   it("adds a backend, shows the private key that was made once, rotates and removes it, with a proof", async () => {
-    const added = await ann.submit("/backends/add", { backend: "meter", may: "read,spend" });
+    const added = await ann.submit("/backends/add", { backend: "meter", may: "read\nspend" });
     expect([added.status, added.headers["cache-control"]]).toEqual([200, "no-store, no-transform"]);
     expect(added.text).toContain("It is shown this once, and stored nowhere.");
     const first = new BackendCaller(service, "meter", keyIn(added.text));

@@ -15,13 +15,17 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
 
   it("adds a webhook and shows its secret once, tests, rotates and removes it", async () => {
     const receiver = await EventReceiver.start();
-    const added = await ann.submit("/webhooks/add", { url: receiver.url, events: "account.created" });
+    const added = await ann.submit("/webhooks/add", {
+      url: receiver.url,
+      events: "account.created\nhold.expired",
+    });
     expect([added.status, added.headers["cache-control"]]).toEqual([200, "no-store, no-transform"]);
     expect(added.text).toContain("It is shown this once.");
     receiver.secret = secretIn(added.text);
     const [{ id = "" } = {}] = await service.adminJson<{ id: string }[]>("webhook", "list");
     const listed = (await ann.open("/webhooks")).text;
-    for (const words of [receiver.url, id, "account.created", "works"]) expect(listed).toContain(words);
+    for (const words of [receiver.url, id, "account.created, hold.expired", "works"])
+      expect(listed).toContain(words);
     expect(listed).not.toContain("whsec_");
 
     const tested = await ann.submit("/webhooks/test", { webhook: id });
