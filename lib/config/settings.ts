@@ -155,6 +155,8 @@ export function parseSettings(environment: Environment) {
     supportEmail: env.SUPPORT_EMAIL,
     operatorName: env.OPERATOR_NAME,
     operatorAddress: env.OPERATOR_ADDRESS,
+    /** The operator's sentence about what credits buy. */
+    creditUse: env.CREDIT_USE,
     /** Where the source of this software is; the pages call it open source only then. */
     sourceUrl: env.SOURCE_URL,
     /** The apps to connect that the operator names; none if the pages name the usual agents. */
@@ -270,6 +272,7 @@ const environmentSchema = z.object({
     .optional(),
   OPERATOR_NAME: z.string().trim().optional(),
   OPERATOR_ADDRESS: z.string().trim().optional(),
+  CREDIT_USE: z.string().trim().max(300, "must be at most 300 characters").optional(),
   SOURCE_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   APPS: apps.optional(),
   PRIVACY_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),

@@ -67,6 +67,7 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.client}#the-file`]: "sdk source code",
   [to.plans]: "feature features flag flags tier tiers package contain include unlock gate quota",
   [`${to.plans}#ask-for-a-feature-or-a-limit`]: "has check enabled available how many maximum unlimited null",
+  [`${to.plans}#what-a-credit-buys`]: "worth value metered",
   [`${to.plans}#read-it-leniently`]:
     "unknown field new additive forward compatible strict decoder decode parse codable zod pydantic ignoreunknownkeys enum",
   [to.apiReference]: "endpoint endpoints rest openapi base url",

@@ -1,3 +1,4 @@
+import { creditUse } from "@/lib/accounts/credits/credit-use";
 import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 
@@ -13,9 +14,13 @@ export const tokenSafety =
   "Send a token only over HTTPS and only to this service. Never put one into a chat, an issue or a log.";
 
 /** Who runs this deployment, in Markdown. */
-export function operatorInWords(): string {
-  return nameOperator().replace(/[\\`*_[\]<]/g, "\\$&");
-}
+export const operatorInWords = () => asWritten(nameOperator());
+
+/** What credits buy, in Markdown. */
+export const creditUseInWords = () => asWritten(creditUse());
+
+/** What the operator wrote, as text of which nothing is Markdown. */
+const asWritten = (text: string) => text.replace(/[\\`*_[\]<]/g, "\\$&");
 
 /** Where to ask, if the operator configured an address. */
 export function supportInWords(): string {

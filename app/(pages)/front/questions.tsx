@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { creditUse } from "@/lib/accounts/credits/credit-use";
 import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
@@ -14,8 +15,7 @@ const questions = (): Record<string, ReactNode> => ({
   ),
   "What can an app do here?":
     "It reads your plan and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
-  "What are credits?":
-    "They pay for what your assistants use. Each job says what it used, and without any left, only what costs some waits.",
+  "What are credits?": `${creditUse()} Each job says what it used, and without any left, only what costs some waits.`,
   "What happens after the trial?": settings().billing
     ? "Your assistants pause, and nothing is lost or charged. Choose a licence, and they go on."
     : `Your assistants pause, and nothing is lost or charged. For a plan, ${askUs()}.`,

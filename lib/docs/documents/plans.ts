@@ -1,6 +1,7 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { operationWords, toOperation } from "@/lib/docs/documents/operations";
 import { code, json, linkToPage, to } from "@/lib/docs/markdown";
+import { creditUseInWords } from "@/lib/docs/words";
 import { pages } from "@/lib/http/register/pages";
 
 /** What an app asks before it offers something; next to the client file, which has asked. */
@@ -78,6 +79,10 @@ ${json(operationWords.entitlement.example as object)}
 ${inEachLanguage}
 
 While the company may not run, no feature is there and each limit is 0. Without a limit, \`limit\` is the greatest number of the language. For a service that sends no plans yet, no feature is there, and nothing is limited but the assistants.
+
+## What a credit buys
+
+${creditUseInWords()} Show how many there are, which ${toOperation("creditsBalance")} answers. Your app only reads them: the operator's own systems take what a job costs, and say for what.
 
 ## What to rely on
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { borrowService } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 import { openShop } from "@/tests/support/shop";
@@ -75,6 +76,19 @@ describe("the front page of an operator", () => {
     expect(main).not.toContain("<li>Claude</li>");
     expect(main).toContain("is run by Example GmbH.");
     expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
+  });
+
+  it("says what a credit buys in the operator’s words, and so do the documents and the owner’s balance", async () => {
+    const sentence = "One credit pays for [about] a page of *writing*.";
+    for (const CREDIT_USE of ["", sentence]) {
+      const service = await Service.start({ SIGN_IN: "local", CREDIT_USE });
+      const said = CREDIT_USE || "Credits pay for what your assistants use.";
+      expect((await look(service, "/")).main).toContain(said);
+      expect((await look(service, "/docs/plans")).main).toContain(said);
+      const owner = await Browser.admit(service, "ceo@example.com");
+      expect((await owner.open("/home/billing")).text).toContain(`${said} The history shows`);
+      await service.stop();
+    }
   });
 
   it("shows the prices at Stripe, and itself while Stripe is away", async () => {

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { readCreditDays } from "@/lib/accounts/credits/credit-days";
+import { creditUse } from "@/lib/accounts/credits/credit-use";
 import { type LedgerPosition, selectLedger, spendable } from "@/lib/accounts/credits/ledger";
 import { readNextCredits } from "@/lib/accounts/credits/plan-credits";
 import { askUs } from "@/lib/config/contact";
@@ -87,7 +88,7 @@ export function Balance({ account, mayRun }: BalanceProps) {
         <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        Credits pay for what your assistants use. The history shows what each job used.{" "}
+        {creditUse()} The history shows what each job used.{" "}
         {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
         have more.{mayRun && " Your company keeps running either way."}
         {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
