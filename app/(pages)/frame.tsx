@@ -110,11 +110,11 @@ function Notice({ banner: { id, kind, message }, page }: { banner: Announcement;
   );
 }
 
-/** A link to home or to sign-in; nothing at sign-in itself, and when it is not configured. */
+/** A link to home or to sign-in; nothing while someone signs in, and when that is not configured. */
 function SessionLink({ isSignedIn, at }: { isSignedIn: boolean; at: Page }) {
   if (settings().signIn.kind === "none") return null;
   const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];
-  if (to === at) return null;
+  if (to === at || at === pages.code) return null;
   return (
     <a className="button plain small" href={to.path}>
       {words}

@@ -26,12 +26,12 @@ export const { GET } = toPlatform(
             Changes to the API, newest first. <a href={changesFeed.path}>Subscribe to the feed</a>
           </p>
           {changes.map(({ on, version, what }) => (
-            <section key={version} id={version}>
+            <section key={version} id={version} className="change">
               <h2>{version}</h2>
-              <p className="quiet">
-                <time dateTime={on}>{formatInstant(Date.parse(on), "date", "UTC")}</time>
-              </p>
-              <p>{what}</p>
+              <time className="quiet" dateTime={on}>
+                {formatInstant(Date.parse(on), "date", "UTC")}
+              </time>
+              <p>{withCode(what)}</p>
             </section>
           ))}
           <h2>Being retired</h2>
@@ -57,3 +57,7 @@ export const { GET } = toPlatform(
     wide,
   ),
 );
+
+/** A text with the names between its backticks as code. */
+const withCode = (text: string) =>
+  text.split("`").map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : part));

@@ -73,10 +73,7 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
       />
       <PasskeyButton id="passkey" words="Sign in with a passkey" isAlternative />
       <p className="quiet">
-        No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>.
-      </p>
-      <p className="quiet">
-        <AboutEmail />
+        No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>. <AboutEmail />
       </p>
     </>
   );

@@ -30,19 +30,20 @@ export const { GET } = toPlatform(
               href={publications.statusFeed.path}
             />
             <h1>{inAWord(parts)}</h1>
-            <p className="lead">
-              Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
-              <a href={pages.status.path}>Check again</a>
-            </p>
+            <div className="checked">
+              <p className="lead">
+                Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
+                <a href={pages.status.path}>Check again</a>
+              </p>
+              <a className="button plain small" href={publications.statusFeed.path}>
+                Subscribe to the feed
+              </a>
+            </div>
             <PartList parts={parts}>
               {outages && ((part) => <Days days={sumByDay(outages, part, nowMs)} />)}
             </PartList>
             <h2>Last {outageDays} days</h2>
             <History outages={outages?.slice(0, maxListed)} />
-            <p className="quiet">
-              <a href={publications.statusFeed.path}>Subscribe to the feed</a>: an entry when an outage
-              begins, and one when it has ended.
-            </p>
             {notice && (
               <>
                 <h2>Notice</h2>
@@ -50,7 +51,8 @@ export const { GET } = toPlatform(
               </>
             )}
             <p className="quiet">
-              Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
+              The feed has an entry when an outage begins, and one when it has ended. Monitors use{" "}
+              <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
               <a href={publications.statusData.path}>as data</a>.
             </p>
           </>
@@ -110,9 +112,13 @@ function Days({ days }: { days: readonly number[] }) {
         <path d={draw((ms) => ms >= longMs, 0, tick - 0.5)} fill="var(--stopped)" />
       </svg>
       <p className="quiet">
-        {out.length === 0
-          ? `No outage recorded in ${days.length} days`
-          : `Out on ${out.length} of ${days.length} days, ${length} in all`}
+        <span>{days.length} days ago</span>
+        <b>
+          {out.length === 0
+            ? "No outage recorded"
+            : `Out on ${out.length} ${out.length === 1 ? "day" : "days"}, ${length} in all`}
+        </b>
+        <span>Today</span>
       </p>
     </div>
   );

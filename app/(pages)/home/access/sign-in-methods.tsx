@@ -18,13 +18,16 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
-    <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
+    <section
+      id="ways"
+      className="card"
+      data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}
+    >
       {query.removed !== undefined && <p role="status">The passkey was removed.</p>}
       {query.renamed !== undefined && <p role="status">The passkey was renamed.</p>}
       <h2>Ways to sign in</h2>
-      <p>
-        A code by email always works. A passkey signs you in with your fingerprint, your face or your device’s
-        PIN, without waiting for a mail.
+      <p className="quiet">
+        A code by email always works. A passkey is faster: your fingerprint, your face or your device’s PIN.
       </p>
       {!ways && (
         <p className="quiet">
