@@ -29,7 +29,7 @@ export function describeChanges(before: Fields, after: Fields): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const changes = [...names].flatMap((name) => {
     const [from, to] = [before?.[name], after?.[name]].map((value) => formatValue(name, value));
-    if (from === undefined) return to === "none" ? [] : `${labelOf(name)} ${to}`;
+    if (from === undefined || from === "none") return to === "none" ? [] : `${labelOf(name)} ${to ?? "gone"}`;
     return `${labelOf(name)} ${from} → ${to ?? "gone"}`;
   });
   return changes.join(", ");
@@ -39,7 +39,7 @@ export function describeChanges(before: Fields, after: Fields): string {
 function labelOf(name: string): string {
   const label = labels.get(name);
   if (label) return label;
-  if (!/^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)*$/.test(name)) return name;
+  if (!/^[a-z]+(?:_[a-z]+|[A-Z][a-z]*)*$/.test(name)) return name;
   const words = name.replace(/_(?:ms|thousandths)$/, "").replace(/[A-Z]/g, (capital) => `_${capital}`);
   return words.replaceAll("_", " ").toLowerCase();
 }

@@ -67,7 +67,7 @@ export const accountFields = {
     option: "--until <day>",
     words: "the last day (UTC) of what you give, or an instant; none for no end; alone, of all that you gave",
     parse: parseEnd,
-    ...{ label: "What you change here ends (UTC), if it does", as: "time", none: null },
+    ...{ label: "Given until (UTC)", as: "time", none: null },
   },
   subject: { option: "--subject <id>", words: "the user id at Clerk", parse: parseSubject },
 } satisfies TermFields;

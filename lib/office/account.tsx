@@ -26,7 +26,7 @@ import { formOf } from "@/lib/office/act-form";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Ago, AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
+import { Ago, AtStripe, Instant, MailState, toTheMinute, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
@@ -74,12 +74,12 @@ async function show(call: OfficeCall) {
         )}
         {explained.payment !== null && (
           <p>
-            <b>{explained.payment}</b>
+            <b>{toTheMinute(explained.payment)}</b>
           </p>
         )}
         {facts.hasAccount && <StatusLights state={state} />}
-        <p>{explained.signIn}</p>
-        <p>{explained.apps}</p>
+        <p>{toTheMinute(explained.signIn)}</p>
+        <p>{toTheMinute(explained.apps)}</p>
         {current && (
           <p className="quiet">
             The owner reads: “{state.heading}. {state.next}” {describeClock(found.clock[0], nowMs)}

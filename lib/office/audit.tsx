@@ -4,7 +4,7 @@ import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { type Columns, LongTable, perPage } from "@/lib/office/table";
-import { Ago, Instant, Person, UntrustedText } from "@/lib/office/values";
+import { Ago, Instant, Person, toTheMinute, UntrustedText } from "@/lib/office/values";
 import { clock } from "@/lib/status/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
@@ -93,11 +93,7 @@ function inWords(before: Fields, after: Fields): string | null {
     had.items.has(id) && !has.items.has(id) ? `${name} → gone` : name,
   );
   const changes = [...items, describeChanges(had.rest, has.rest)].filter(Boolean).join(", ");
-  return (
-    changes
-      .replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC")
-      .replace(/(?<![\w-])([\w-]{8})[\w-]{35}(?![\w-])/g, "$1…") || null
-  );
+  return toTheMinute(changes).replace(/(?<![\w-])([\w-]{8})[\w-]{35}(?![\w-])/g, "$1…") || null;
 }
 
 function named(fields: Fields, isOne: boolean): { items: Map<string, string>; rest: Fields } {

@@ -51,22 +51,24 @@ function Frame({ title, content, isNarrow, page, operator, problem, done }: Offi
                 ),
             )}
         </SiteHeader>
-        <main id="main" className={isNarrow ? "narrow" : undefined}>
-          <h1>
-            <UntrustedText>{title}</UntrustedText>
-          </h1>
-          {problem && (
-            <div className="problem" role="alert">
-              <p>{problem.message}</p>
-              <p>{problem.hint}</p>
-            </div>
-          )}
-          {done && (
-            <p role="status" className="done">
-              {done}
-            </p>
-          )}
-          {content}
+        <main id="main">
+          <div className={isNarrow ? "narrow" : undefined}>
+            <h1>
+              <UntrustedText>{title}</UntrustedText>
+            </h1>
+            {problem && (
+              <div className="problem" role="alert">
+                <p>{problem.message}</p>
+                <p>{problem.hint}</p>
+              </div>
+            )}
+            {done && (
+              <p role="status" className="done">
+                {done}
+              </p>
+            )}
+            {content}
+          </div>
         </main>
         {operator && (
           <footer className="foot">

@@ -46,7 +46,7 @@ async function show(call: OfficeCall) {
           ),
           Limits: ({ limits }) =>
             Object.entries(limits)
-              .map(([name, limit]) => `${name} ${limit ?? "none"}`)
+              .map(([name, limit]) => `${name} ${limit ?? "without limit"}`)
               .join(", ") || "–",
           "Credits a month": ({ creditsAMonth }) => creditsAMonth.toLocaleString("en"),
           Prices: ({ prices }) => prices.join(", ") || "–",

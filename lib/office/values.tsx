@@ -51,6 +51,9 @@ export function Instant({ atMs }: { atMs: number | null | undefined }) {
   );
 }
 
+/** A text in which the times of the shell are as the office has them: in UTC to the minute. */
+export const toTheMinute = (text: string) => text.replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC");
+
 /** The distance of a time from now, the exact time is in its title. */
 export function Ago({ atMs, before }: { atMs: number; before?: string }) {
   const iso = new Date(atMs).toISOString();
