@@ -68,7 +68,8 @@ function shownAt(nowMs: number): Announcement | null {
 }
 
 /** For `Age` (RFC 9111 §5.1): caches subtract it from their 15 seconds, so that a change is everywhere within 30. */
-export function ageOfSiteBanner(clockMs = performance.now()): number {
+export function ageOfSiteBanner(): number {
+  const clockMs = performance.now();
   return Math.ceil((clockMs - (copy().readAtMs ?? clockMs)) / 1000);
 }
 

@@ -17,7 +17,7 @@ import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
 import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import type { Call, SentHeaders } from "@/lib/http/call";
+import type { Call } from "@/lib/http/call";
 import { rememberCaller } from "@/lib/http/known-caller";
 import { type Contents, contentsOf, type Plans, plansAt } from "@/lib/plans/plan";
 import type { Client } from "@/lib/rate-limit/client";
@@ -43,16 +43,11 @@ export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: numb
  * "signed out".
  *
  * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
- * @param headers - those that carry the credential
  */
-export async function identifyCaller(
-  call: Call,
-  resource: Resource | undefined,
-  headers: SentHeaders = call.headers,
-): Promise<Caller> {
+export async function identifyCaller(call: Call, resource: Resource | undefined): Promise<Caller> {
   try {
-    const caller = await withTimeout(answersWithinMs.store, identify(call, resource, headers));
-    if (caller.is === "account") rememberCaller(headers, caller.account.id, call.nowMs);
+    const caller = await withTimeout(answersWithinMs.store, identify(call, resource));
+    if (caller.is === "account") rememberCaller(call.headers, caller.account.id, call.nowMs);
     return caller;
   } catch (failure) {
     log().error({ err: failure, requestId: call.requestId }, "an account could not be read");
@@ -65,9 +60,9 @@ export async function identifyCaller(
  * event loop, of what the token names: the account, its session, its key, its user at Clerk. Who has none of these, or no
  * token, is signed out. A browser that may renew its session is told so only by a store that answers.
  */
-async function identify(call: Call, resource: Resource | undefined, headers: SentHeaders): Promise<Caller> {
+async function identify(call: Call, resource: Resource | undefined): Promise<Caller> {
   const { nowMs } = call;
-  const found = await (resource ? readCredential(call, resource, headers) : call.once(readPageCredential));
+  const found = await (resource ? readCredential(call, resource) : call.once(readPageCredential));
   if (!("is" in found)) {
     call.subject = found.subject;
     return callerOfToken(await store(), found, nowMs, call.client);

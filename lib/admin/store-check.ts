@@ -68,8 +68,8 @@ export async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
 }
 
 /** A fault if this machine's clock and another one are more than a minute apart: trials and tokens end by them. */
-export function checkClock(store: string, storeMs: number, nowMs = Date.now()): CheckResult | undefined {
-  const aheadMs = nowMs - storeMs;
+export function checkClock(store: string, storeMs: number): CheckResult | undefined {
+  const aheadMs = Date.now() - storeMs;
   if (!(Math.abs(aheadMs) > maxSkewMs)) return undefined;
   return fault(
     `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} ${store}'s`,

@@ -121,7 +121,7 @@ export function addWebhookCommands(program: AdminCommand): void {
 }
 
 /** What a receiver verifies signatures with. It is shown nowhere again. */
-type Added = { id: string; secret?: string; publicKey?: string };
+export type Added = { id: string; secret?: string; publicKey?: string };
 
 const tell = (added: Added): Result<Added> => ({
   json: added,

@@ -117,9 +117,9 @@ const beginsForMs = 20 * second; // what has begun by then takes ten seconds mor
  *
  * @returns whether none of it failed; the log says what did
  */
-export function doDueWork(forMs = beginsForMs): Promise<boolean> {
+export function doDueWork(): Promise<boolean> {
   const round = processSingleton("round of all work", (): { running?: Promise<boolean> | undefined } => ({}));
-  round.running ??= inBackground(() => doAll(AbortSignal.timeout(forMs))).finally(() => {
+  round.running ??= inBackground(() => doAll(AbortSignal.timeout(beginsForMs))).finally(() => {
     round.running = undefined;
   });
   return round.running;

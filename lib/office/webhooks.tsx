@@ -1,7 +1,7 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostButton } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
-import { webhookActs } from "@/lib/admin/webhook";
+import { type Added, webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
@@ -193,7 +193,7 @@ const BackToWebhooks = () => (
 );
 
 /** What the receiver verifies signatures with. A secret is shown nowhere again. */
-function showSecret({ id, ...told }: { id: string; secret?: string; publicKey?: string }): OfficeView {
+function showSecret({ id, ...told }: Added): OfficeView {
   return {
     title: `${told.secret ? "The secret" : "The public key"} of ${id}`,
     content: (

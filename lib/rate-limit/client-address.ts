@@ -33,7 +33,8 @@ const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
  * hold 65,536 of them, each of which would be a key of every counter. A mobile carrier gives each phone one, so the others
  * of a /48 are not a single client, which any of them could shut out.
  */
-function countedKey(client: string, nowMs = performance.now()): string {
+function countedKey(client: string): string {
+  const nowMs = performance.now();
   const counted = processSingleton("counted clients", () => ({
     keys: new Map<string, string>(),
     ofNetworks: new Map<string, number>(),

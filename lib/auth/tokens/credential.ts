@@ -28,13 +28,12 @@ export type MissingSession =
  * see {@link verifyToken}.
  *
  * @param resource - the requested resource; `undefined` for a page
- * @param headers - those that carry the credential
  */
 export async function readCredential(
   call: Pick<Call, "headers" | "nowMs" | "method" | "url" | "site">,
   resource: Resource | undefined,
-  headers: SentHeaders = call.headers,
 ): Promise<VerifiedToken | MissingSession> {
+  const { headers } = call;
   if (settings().signIn.kind === "none") return { is: "unconfigured" };
   const cookie = (name: "__session" | "office-client") =>
     resource === "mcp" ? undefined : readCookie(headers, name);
