@@ -1,0 +1,37 @@
+import { type AddressInfo, createServer } from "node:net";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { Receiver } from "@/lib/events/receiver";
+import { createFolder } from "@/tests/support/leash";
+
+/** What we make of an answer's bytes, after which its server closes the connection. */
+async function deliverTo(answer: string) {
+  vi.stubEnv("DATA_DIR", createFolder());
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => socket.end(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const receiver = new Receiver(new URL(`http://127.0.0.1:${port}/events`));
+  onTestFinished(() => {
+    receiver.close();
+    server.close();
+    vi.unstubAllEnvs();
+  });
+  return receiver.post({}, "{}");
+}
+
+it.each([
+  // nodejs/node#7136, openstreetmap/operations#910
+  ["200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", 200],
+  ["200 OK\nContent-Length: 2\n\nok", 200],
+  ["204 No Content\r\nContent-Length: 2\r\n\r\nok", 204],
+  ["204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 204],
+  ["200\r\nContent-Length: 2\r\n\r\nok", 200],
+])("an event is accepted by %j", async (answer, status) => {
+  expect(await deliverTo(`HTTP/1.1 ${answer}`)).toMatchObject({ status });
+});
+
+it("an event is not accepted by an answer that breaks off", async () => {
+  const answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok";
+  expect(await deliverTo(answer)).toMatchObject({ status: null, answer: "the answer broke off" });
+});
