@@ -56,14 +56,13 @@ const bought: Record<string, (subscription: string) => void> = {
   cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
   "licence-ended": (subscription) => stripe.end(subscription),
   unpaid: (subscription) => {
-    stripe.renew(subscription, { isPaid: false });
+    openLatestInvoice(subscription);
     stripe.change(subscription, { status: "unpaid" });
   },
   "change-unpaid": (subscription) => stripe.switchPrice(subscription, "price_team", { isPaid: false }),
   returned: (subscription) => stripe.refundCharge(stripe.chargeOf(subscription)),
   unfinished: (subscription) => {
-    const invoice = latestInvoice(subscription);
-    Object.assign(invoice, { status: "open", amount_paid: 0, amount_remaining: invoice.total });
+    openLatestInvoice(subscription);
     stripe.change(subscription, { status: "incomplete" });
   },
   pausing: (subscription) => stripe.pause(subscription),
@@ -88,6 +87,11 @@ function latestInvoice(subscription: string) {
   const invoice = stripe.invoices.get(String(stripe.subscriptions.get(subscription)?.latest_invoice));
   if (!invoice) throw new Error("no invoice");
   return invoice;
+}
+
+function openLatestInvoice(subscription: string): void {
+  const invoice = latestInvoice(subscription);
+  Object.assign(invoice, { status: "open", amount_paid: 0, amount_remaining: invoice.total });
 }
 
 const accounts: Record<string, readonly string[]> = {
