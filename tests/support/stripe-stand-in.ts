@@ -70,6 +70,7 @@ type Invoice = Pick<
   intents: string[];
   metadata?: Record<string, string>;
   attempted?: boolean;
+  automatic_tax?: { enabled: boolean };
 };
 /** What a bank says to a card while its owner is away. */
 type CardAnswer = "paid" | "declined" | "confirmation" | "processing";
@@ -142,6 +143,8 @@ export class StripeStandIn {
   readonly cards = new Map<string, { id: string; answer: CardAnswer; isDefault: boolean }>();
   /** Payments by invoice that did not succeed at once. */
   readonly intents = new Map<string, { status: string; code: string | null }>();
+  /** Payments that Stripe names by their charge alone, as those of its old API. */
+  readonly bareCharges = new Set<string>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
   readonly invoices = new Map<string, Invoice>();
@@ -702,6 +705,7 @@ export class StripeStandIn {
       ...{ currency: "eur", total: 0, amount_paid: 0, amount_remaining: 0, due_date: null },
       ...{ customer, parent: null, intents: [], lines: { data: [] }, attempted: false },
       ...{ next_payment_attempt: null, metadata: metadataIn(fields), ...this.linksOf(id) },
+      automatic_tax: { enabled: fields.get("automatic_tax[enabled]") === "true" },
     };
     this.invoices.set(id, made);
     return ok(made);
@@ -1165,7 +1169,9 @@ export class StripeStandIn {
         const last_payment_error = code && { code };
         const whole = { id, object: "payment_intent", status, last_payment_error, latest_charge };
         const isWhole = expanded.some((name) => name.startsWith("data.payment.payment_intent"));
-        const payment = { type: "payment_intent", payment_intent: isWhole ? whole : id };
+        const payment = this.bareCharges.has(id)
+          ? { type: "charge", charge: isWhole ? latest_charge : latest_charge?.id }
+          : { type: "payment_intent", payment_intent: isWhole ? whole : id };
         const made = {
           id: `inpay_${id}`,
           object: "invoice_payment",

@@ -7,7 +7,7 @@ import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
-import type { Buyer } from "@/tests/support/shop";
+import { type Buyer, openShop } from "@/tests/support/shop";
 
 const ended = ["--trial-ends", "2026-01-01"];
 const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString();
@@ -285,6 +285,19 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       await settle();
       expect(await plan(buyer)).toBe("trial");
     }
+  });
+
+  it("ends a licence whose period was paid by a charge without a payment intent, which was refunded", async () => {
+    const [{ buyer, subscription }, bystander] = [
+      await shop.admitLicensed(...ended),
+      await shop.admitLicensed(...ended),
+    ];
+    const charges = [subscription, bystander.subscription].map((id) => shop.stripe.chargeOf(id));
+    for (const { payment_intent } of charges) shop.stripe.bareCharges.add(payment_intent);
+    shop.stripe.refundCharge(charges[0] ?? expect.fail("no charge"));
+    shop.stripe.takeEvents();
+    await passRound(dayMs);
+    expect([await plan(buyer), await plan(bystander.buyer)]).toEqual(["trial", "licensed"]);
   });
 
   it("ends a licence when all payments of its period were refunded, not one of two", async () => {
@@ -824,6 +837,25 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     }
     const [, seconds] = /^corner_office_checkouts_oldest_unsettled_seconds (\S+)/m.exec(text) ?? [];
     expect(Number(seconds)).toBeGreaterThanOrEqual(60);
+  });
+
+  it("takes a payment that a bank thinks about for no checkout that is unsettled", async () => {
+    const METRICS_PORT = String(await reservePort());
+    const other = await openShop(engine, { METRICS_PORT });
+    onTestFinished(other.close);
+    const oldest = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
+      return Number(/^corner_office_checkouts_oldest_unsettled_seconds (\S+)/m.exec(text)?.[1]);
+    };
+    const [buyer, second] = [await other.admit("--plan", "licensed"), await other.admit()];
+    other.stripe.pay(await other.begin(buyer, { credits: "price_pack" }), { byBank: true });
+    await other.deliverAll();
+    other.pass(dayMs);
+    expect(await oldest()).toBe(0);
+    await other.begin(second);
+    other.pass(60_000);
+    const seconds = await oldest();
+    expect([seconds >= 60, seconds < 600]).toEqual([true, true]);
   });
 
   it("never lets an older reading replace a newer one", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { leaseMs, openAutomaticPurchases } from "@/tests/support/automatic-purchases";
 import { withBackendApi } from "@/tests/support/backend-caller";
@@ -7,7 +7,7 @@ import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import type { Buyer } from "@/tests/support/shop";
+import { type Buyer, openShop } from "@/tests/support/shop";
 
 describe.each(engines)("automatic purchases of credits, on $name", async (engine) => {
   const shop = await startShop(engine, await withBackendApi());
@@ -104,6 +104,21 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect([paid(buyer), await balanceOf(buyer)]).toEqual([2, 545]);
     expect([statesOf(other), await balanceOf(other)]).toEqual([[], 150]);
     expect(await stopMails(buyer)).toEqual([]);
+  });
+
+  it("are taxed where the settings say so, and nowhere else", async () => {
+    const taxed = await openShop(engine, { ...(await withBackendApi()), STRIPE_TAX: "automatic" });
+    onTestFinished(taxed.close);
+    const there = await openAutomaticPurchases(taxed);
+    for (const [seller, isTaxed] of [
+      [owners, false],
+      [there, true],
+    ] as const) {
+      const buyer = await seller.admit(150);
+      await seller.spend(buyer, "60");
+      await seller.round();
+      expect(seller.invoicesOf(buyer)).toMatchObject([{ automatic_tax: { enabled: isTaxed } }]);
+    }
   });
 
   it("are made by the server itself, without a command, and below as many as the pack has", async () => {

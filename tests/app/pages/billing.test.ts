@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
@@ -201,6 +202,25 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     }
   });
 
+  it("a checkout of a licence leaves that of credits open, and the other way round", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    const credits = await shop.begin(buyer, { credits: "price_pack" });
+    const licence = await shop.begin(buyer);
+    expect(openOf(buyer).map(({ id }) => id)).toEqual([credits, licence]);
+    const other = await shop.admit("--plan", "licensed");
+    const first = await shop.begin(other);
+    expect(openOf(other).map(({ id }) => id)).toEqual([first]);
+    const second = await shop.begin(other, { credits: "price_pack" });
+    expect(openOf(other).map(({ id }) => id)).toEqual([first, second]);
+  });
+
+  it("sells a licence to an owner whose former one Stripe no longer knows", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    shop.stripe.subscriptions.delete(subscription);
+    const session = await shop.begin(buyer);
+    expect(openOf(buyer).map(({ id }) => id)).toEqual([session]);
+  });
+
   it("a button pressed again after buying buys nothing, also before any event has arrived", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     await shop.buy(buyer);
@@ -219,6 +239,32 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
     shop.stripe.faultOf = () => "none";
     expect(await shop.begin(buyer)).toBe(session);
+  });
+
+  it("keeps a checkout of a customer that was deleted while Stripe does not end it", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const session = await shop.begin(buyer);
+    shop.stripe.deleteCustomer(String(shop.stripe.sessions.get(session)?.customer));
+    shop.stripe.faultOf = (request) => (request.endsWith("/expire") ? "500" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    expect(openOf(buyer).map(({ id }) => id)).toEqual([session]);
+    shop.stripe.faultOf = () => "none";
+    const other = await shop.begin(buyer);
+    expect(openOf(buyer).map(({ id }) => id)).toEqual([other]);
+  });
+
+  it("begins another checkout once one that was paid is settled, however long that takes", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    const { session } = await shop.buy(buyer, { credits: "price_pack" });
+    shop.stripe.takeEvents();
+    let reads = 0;
+    shop.stripe.faultOf = async (request) => {
+      if (request === `GET /v1/checkout/sessions/${session}` && ++reads === 2) await sleep(300);
+      return "none";
+    };
+    const other = await shop.begin(buyer, { credits: "price_pack" });
+    expect(openOf(buyer).map(({ id }) => id)).toEqual([other]);
+    expect((await shop.termsOf(buyer)).credits).toBe(500);
   });
 
   it.each([
@@ -462,6 +508,17 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     for (const table of ["billing_customers", "billing_subscriptions", "billing_checkouts"]) {
       expect(await shop.stage.query(`SELECT * FROM ${table} WHERE account_id = '${buyer.id}'`)).toEqual([]);
     }
+  });
+
+  it("erases an account whose checkout Stripe has not made", async () => {
+    const [buyer, bystander] = [await shop.admit(), await shop.admit()];
+    shop.stripe.faultOf = (request) => (request === "POST /v1/checkout/sessions" ? "reset" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    const session = await shop.begin(bystander);
+    await shop.service.adminJson("person", "erase", buyer.email);
+    expect((await shop.service.admin("account", "show", buyer.email)).stderr).toContain("not_found");
+    expect(openOf(bystander).map(({ id }) => id)).toEqual([session]);
   });
 
   it("keeps the buttons when Stripe is away, and says that the price is shown at checkout", async () => {

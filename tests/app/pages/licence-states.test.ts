@@ -504,6 +504,17 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     }
   });
 
+  it("is not sold to one who leaves after another left before Stripe had made their checkout", async () => {
+    const [first, second] = [await shop.admit(...ended), await shop.admit(...ended)];
+    stripe.faultOf = (request) => (request === "POST /v1/checkout/sessions" ? "reset" : "none");
+    expect((await checkOut(first)).status).toBe(502);
+    stripe.faultOf = () => "none";
+    const session = await shop.begin(second);
+    for (const { id, browser } of [first, second])
+      await browser.submit("/home/account/delete", { account: id });
+    expect(stripe.sessions.get(session)?.status).toBe("expired");
+  });
+
   it("ends with an account that will be deleted, and is said to renew only if the account is kept", async () => {
     const { buyer } = await shop.admitLicensed(...ended);
     expect(await page(buyer, "/home/billing")).toContain("Renews on");
@@ -530,6 +541,37 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.switchPrice(subscription, "price_team", { isPaid: false });
     await shop.deliverAll();
     expect([await plan(buyer), await limit(buyer)]).toEqual(["licensed", 50]);
+  });
+
+  it("does not give an upgrade whose invoice was voided by the next period either, while that is not paid", async () => {
+    addPrice("price_big", "50", 9900);
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.switchPrice(subscription, "price_small");
+    await shop.deliverAll();
+    stripe.switchPrice(subscription, "price_big", { isPaid: false });
+    await shop.deliverAll();
+    stripe.voidOpen(subscription);
+    await shop.deliverAll();
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect([await plan(buyer), await limit(buyer)]).toEqual(["licensed", 5]);
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await limit(buyer)).toBe(50);
+  });
+
+  it("gives neither of two upgrades whose invoices were voided before anyone heard of them", async () => {
+    addPrice("price_big", "50", 9900);
+    addPrice("price_huge", "60", 19_900);
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.switchPrice(subscription, "price_small");
+    await shop.deliverAll();
+    for (const price of ["price_big", "price_huge"])
+      stripe.switchPrice(subscription, price, { isPaid: false });
+    stripe.voidOpen(subscription);
+    await shop.deliverAll();
+    expect(await limit(buyer)).toBe(5);
   });
 });
 
