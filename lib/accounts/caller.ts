@@ -160,7 +160,7 @@ function collect(db: Db, waiting: Waiting[], untilMs: number): void {
   const before = waiting.length;
   setImmediate(() => {
     if (waiting.length > before && performance.now() < untilMs) collect(db, waiting, untilMs);
-    else execute(db, waiting.splice(0));
+    else void execute(db, waiting.splice(0));
   });
 }
 

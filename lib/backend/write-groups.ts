@@ -35,7 +35,7 @@ export async function writeCredits(
   const waiting = { request, now, sinceMs: performance.now(), resolve, reject };
   if (!group.queue.add(request.backend, request.writes.length, waiting))
     throw tooManyRequests(1, "Too many writes of this backend are waiting.");
-  if (!group.isRunning) executeAll(db, group);
+  if (!group.isRunning) void executeAll(db, group);
   const result = await promise;
   if ("refusal" in result) throw result.refusal;
   return result.answer;

@@ -49,7 +49,7 @@ export async function stopWebhooks(db: Db): Promise<void> {
 }
 
 function drop(id: string, runner: DeliveryRunner): void {
-  runner.stop();
+  void runner.stop();
   runners().delete(id);
 }
 

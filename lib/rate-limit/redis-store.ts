@@ -28,7 +28,7 @@ export class RedisStore implements CounterStore {
   }
 
   drop(): void {
-    if (this.client) end(this.client);
+    if (this.client) void end(this.client);
     this.client = undefined;
   }
 
@@ -50,7 +50,7 @@ export class RedisStore implements CounterStore {
       this.client = client;
       return client;
     } catch (failure) {
-      end(client);
+      void end(client);
       throw failure;
     }
   }

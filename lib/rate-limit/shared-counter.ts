@@ -66,7 +66,7 @@ export class SharedCounter {
     this.probeAtMs = nowMs + probeEveryMs;
     return new Promise((decide) => {
       this.waiting.push({ key, nowMs, decide });
-      if (!this.isAsking) this.consumeInBatches();
+      if (!this.isAsking) void this.consumeInBatches();
     });
   }
 

@@ -39,7 +39,7 @@ export function stopOnSignal(server: Server, { drainSeconds, finish }: Options):
   }
 
   const onSignal = (signal: NodeJS.Signals) => {
-    if (stoppingSinceMs === undefined) stop();
+    if (stoppingSinceMs === undefined) void stop();
     // A terminal that closes often sends SIGHUP and SIGTERM: SIGHUP does not count as a second signal.
     else if (signal !== "SIGHUP" && performance.now() - stoppingSinceMs >= oneSignalMs) process.exit(1);
   };

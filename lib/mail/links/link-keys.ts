@@ -49,7 +49,6 @@ export async function requireKeys(db: Db): Promise<void> {
     .selectFrom("signing_keys")
     .select(["kid", "sealed_key"])
     .where("verifies_until_ms", "is", null)
-    .where("sealed_key", "is not", null)
     .orderBy("place", "desc")
     .executeTakeFirst();
   const isHeld = !signer || sealedBy("signing-key:v1", signer.kid, signer.sealed_key ?? "") !== undefined;

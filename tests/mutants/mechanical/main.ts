@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { copyTree } from "@/tests/mutants/copy";
 import { equivalents } from "@/tests/mutants/mechanical/equivalents";
+import { findLinted } from "@/tests/mutants/mechanical/linted";
 import { type Site, switchMistakes } from "@/tests/mutants/mechanical/sites";
 import { measureReach, type Reach, Trials } from "@/tests/mutants/mechanical/tests";
 
@@ -38,7 +39,7 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
   // One path for Vitest, whose workers must load the same one as this process.
   rmSync("node_modules", { recursive: true });
   symlinkSync(modules, "node_modules");
-  const sites = plant();
+  const { sites, linted } = plant();
   execFileSync("npm", ["run", "-s", "bundle:programs"], { stdio: "inherit" });
   const chosen = choose(sites, positionals, Number(values.sample ?? 0), Number(values.seed));
   process.stdout.write(`${chosen.length} of ${sites.length} mistakes\n`);
@@ -53,8 +54,10 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
   async function tryOne(site: Site, trials: Trials): Promise<void> {
     const reason = equivalents[`${site.file}: ${site.change}`];
     const files = testsOf(sites.indexOf(site), site, sites, reach);
-    const noticedBy =
-      reason || files.length === 0 ? undefined : await trials.notice(sites.indexOf(site), site, files);
+    const isTried = !reason && !linted.has(site) && files.length > 0;
+    const noticedBy = linted.has(site)
+      ? "npm run check"
+      : isTried && (await trials.notice(sites.indexOf(site), site, files));
     if (reason) equivalent++;
     else if (!noticedBy) lived.push(site);
     const word = reason ? "the same" : noticedBy ? "noticed" : "LIVES";
@@ -72,21 +75,24 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
   return lived.length;
 }
 
-/** Switches the mistakes in every source of the built programs. */
-function plant(): Site[] {
+/** Switches the mistakes in every source of the built programs. `linted` are those that need no test. */
+function plant(): { sites: Site[]; linted: Set<Site> } {
   const sources = globSync("dist/{server,demo,admin,chunks}/**/*.map").flatMap((map) =>
     (JSON.parse(readFileSync(map, "utf8")).sources as string[]).map((source) =>
       decodeURI(source).replace(/^(\.\.\/)+/, ""),
     ),
   );
   const sites: Site[] = [];
+  const texts = new Map<string, string>();
   for (const file of [...new Set(sources)].sort()) {
     if (!/^(lib|app)\//.test(file)) continue;
     const switched = switchMistakes(file, readFileSync(file, "utf8"), sites.length);
     sites.push(...switched.sites);
-    writeFileSync(file, switched.text);
+    texts.set(file, switched.text);
   }
-  return sites;
+  const linted = findLinted(sites);
+  for (const [file, text] of texts) writeFileSync(file, text);
+  return { sites, linted };
 }
 
 /** What every test file reaches: measured once for the same mistakes, as it takes as long as `npm test`. */
