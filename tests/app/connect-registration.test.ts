@@ -129,6 +129,39 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     expect(audit).toEqual([{ what: "connect remove", before: expect.stringContaining("Desk") }]);
   });
 
+  it("has its own addresses alone, next to another that an owner approved, and stays when that is removed", async () => {
+    const addresses = [redirect, "http://127.0.0.1:51000/other"] as const;
+    const ids = [await idOf(), await idOf({ redirect_uris: [addresses[1]] })] as const;
+    for (const n of [0, 1] as const) await answerApp(browser, service, addressFor(ids[n], addresses[n]));
+    const opened = () =>
+      Promise.all(addresses.map((address) => Promise.all(ids.map((id) => opens(id, address)))));
+    expect(await opened()).toEqual([
+      [303, 400],
+      [400, 303],
+    ]);
+    await service.adminJson("connect", "remove", ids[0]);
+    expect(await opened()).toEqual([
+      [400, 400],
+      [400, 303],
+    ]);
+    const listed = await service.adminJson<{ id: string }[]>("connect", "list");
+    expect(ids.map((id) => listed.some((one) => one.id === id))).toEqual([false, true]);
+  });
+
+  it("keeps an address of 400 characters, and as many as its id has room for, to the byte", async () => {
+    const start = "https://desk.example.com/";
+    const ofLength = (characters: number) => start.padEnd(characters, "a");
+    const keptOf = async (...redirect_uris: string[]) => {
+      const { status, text } = await registerNew({ client_name: "Desk", redirect_uris });
+      return status === 201 ? JSON.parse(text).redirect_uris.length : status;
+    };
+    expect([await keptOf(ofLength(400)), await keptOf(ofLength(401))]).toEqual([1, 400]);
+    const two = [ofLength(400), ofLength(399)];
+    const bytes = JSON.stringify({ client_name: "Desk", redirect_uris: [...two, start] }).length;
+    const third = (length: number) => ofLength(start.length + length - bytes);
+    expect([await keptOf(...two, third(1024)), await keptOf(...two, third(1025))]).toEqual([3, 2]);
+  });
+
   it.each([
     ["no JSON", "{", "invalid_client_metadata"],
     ["no address", { client_name: "Desk" }, "invalid_redirect_uri"],

@@ -1,11 +1,14 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { describeCommands } from "@/lib/admin/run-command";
 import { onboardingSeries } from "@/lib/mail/onboarding/onboarding-series";
 import { borrowService } from "@/tests/support/block";
+import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -35,6 +38,38 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     expect(rest[0]).toEqual(all[2]);
     expect((await service.admin("audit", "follow", "--after", "yesterday")).code).toBe(2);
     for (const { whom } of all) await service.admin("--yes", "account", "delete", whom);
+  });
+
+  it("follows the audit past no change that another instance commits late", async () => {
+    const clock = makeClock();
+    const nowMs = Date.now();
+    const write = (id: string, atMs: number) =>
+      stage.query(
+        `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${id}', ${atMs}, 'service', 'late')`,
+      );
+    await write("follow-settled", nowMs - 10_000);
+    await write("follow-new", nowMs);
+    const child = spawn(
+      "node",
+      [
+        ...["dist/admin/main.js", "audit", "follow"],
+        ...["--after", `${nowMs - 10_000}.follow-a`, "--until", new Date(nowMs + 1).toISOString()],
+      ],
+      { env: { ...process.env, ...service.environment, ...clock.environment } },
+    );
+    const told: string[] = [];
+    createInterface(child.stdout).on("line", (line) => told.push(JSON.parse(line).cursor.split(".")[1]));
+    const ended = once(child, "exit");
+    await eventually(() => expect(told).toContain("follow-settled"));
+    await write("follow-late", nowMs - 1);
+    clock.pass(10_000);
+    await ended;
+    expect(told.filter((id) => id.startsWith("follow-"))).toEqual([
+      "follow-settled",
+      "follow-late",
+      "follow-new",
+    ]);
+    await stage.query("DELETE FROM audit_entries WHERE what = 'late'");
   });
 
   it("adds, shows, changes, lists and deletes an account", async () => {

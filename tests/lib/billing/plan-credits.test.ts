@@ -107,6 +107,25 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     expect(await ledgerOf(buyer)).toEqual(times(2, studio));
   });
 
+  it("of a month that no one paid do not come with a later one that is", async () => {
+    const { buyer, subscription } = await buyLicence("price_month");
+    for (const _ of [1, 2]) {
+      await passTo(periodOf(subscription).until);
+      stripe.renew(subscription, { isPaid: false });
+      stripe.change(subscription, { status: "unpaid" });
+      await shop.deliverAll();
+    }
+    await pass(3);
+    expect(await ledgerOf(buyer)).toEqual([studio]);
+    const { latest_invoice } = stripe.subscriptions.get(subscription) ?? {};
+    const newest = stripe.invoices.get(latest_invoice ?? "") ?? expect.fail("no invoice");
+    stripe.payInvoice(newest, newest.amount_remaining);
+    stripe.change(subscription, { status: "active" });
+    await shop.deliverAll();
+    await shop.reconcile(buyer.email);
+    expect(await ledgerOf(buyer)).toEqual(times(2, studio));
+  });
+
   it("come at once for what a better plan gives beyond, and stay after the licence's end", async () => {
     const { buyer, subscription } = await buyLicence("price_month");
     await pass(10);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
@@ -124,6 +125,30 @@ describe.each(engines)("events on their way on $name", async (engine) => {
     for (const response of held) response.writeHead(204).end();
     await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 3]));
     await eventually(async () => expect(await find()).toMatchObject({ state: "works", waiting: 0 }));
+    await remove();
+  });
+
+  it("are kept also where one is refused while the answer about another is being written", async () => {
+    const { receiver, id, numbersOf, remove } = await receive();
+    const accounts = [await addAccount(), await addAccount()];
+    for (const one of accounts) await eventually(() => expect(numbersOf(one.id)).toEqual([1]));
+    const held: ServerResponse[] = [];
+    receiver.respond = (_, response) => held.push(response);
+    for (const { email } of accounts) await add(email, 1);
+    await eventually(() => expect(held).toHaveLength(2));
+    const [first, second] = held;
+    stage.freeze();
+    first?.writeHead(500).end();
+    await sleep(500); // more than a round: it waits to be written
+    second?.writeHead(500).end();
+    await sleep(100);
+    stage.thaw();
+    const waiting = `SELECT attempts FROM webhook_deliveries WHERE webhook_id = '${id}' AND state = 'waiting'`;
+    // Before the next attempt, which is not answered.
+    await eventually(async () =>
+      expect((await stage.query(waiting)).map(({ attempts }) => Number(attempts))).toEqual([1, 1]),
+    );
+    receiver.recover();
     await remove();
   });
 
