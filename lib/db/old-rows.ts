@@ -24,8 +24,8 @@ export async function deleteOld(db: Db, old: OldRows, limit: number): Promise<nu
   return Number(numDeletedRows);
 }
 
-// The embedded store blocks during a deletion, so each batch takes a few milliseconds, followed by a pause as long.
-const batchRows = 100;
+/** The embedded store blocks during a deletion, so each batch takes a few milliseconds, followed by a pause as long. */
+export const batchRows = 100;
 const pauseMs = 10;
 
 /** Deletes all of them, in batches, and the oldest ones beyond `max`. Returns whether there were more. */

@@ -130,7 +130,8 @@ export class Call {
   }
 
   get query(): URLSearchParams {
-    return this.url.searchParams;
+    // Most have none, and need no URL for it.
+    return this.search ? this.url.searchParams : new URLSearchParams();
   }
 
   /** The fields of a form. */

@@ -1,7 +1,11 @@
+import { sql } from "kysely";
 import type { Adapter, AdapterPayload } from "oidc-provider";
+import type { SessionState } from "@/lib/auth/sessions/session";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { appSessionId } from "@/lib/oauth/app-session";
 import type { Exchange } from "@/lib/oauth/exchange";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -99,8 +103,10 @@ export class OAuthState implements Adapter {
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
     const { rows } = await readBy[by](db, this.kind, hashSecret("connect", id), Date.now());
-    const [row] = rows;
-    if (!row) return undefined;
+    return rows[0] && this.toPayload(rows[0]);
+  }
+
+  protected toPayload(row: StoredRow): AdapterPayload {
     const { consumed_at_ms, expires_at_ms } = row;
     const payload: AdapterPayload = JSON.parse(row.payload);
     // An owner can extend these two.
@@ -110,6 +116,8 @@ export class OAuthState implements Adapter {
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
 }
+
+type StoredRow = Pick<Tables["connect_state"], "payload" | "consumed_at_ms" | "expires_at_ms">;
 
 const findBy = (by: KeyColumn) =>
   frequentStatement((db, kind: string, hash: string, nowMs: number) =>
@@ -121,6 +129,38 @@ const findBy = (by: KeyColumn) =>
       .where("expires_at_ms", ">", nowMs),
   );
 const readBy = { id_hash: findBy("id_hash"), look_up_hash: findBy("look_up_hash") };
+
+/** The code or token of a request. It is read once, with its session: for its rate limit, and for the library. */
+export class Credentials extends OAuthState {
+  /** The payload, and the state of the session that it is of, if that has not ended. */
+  async findWithSession(
+    id: string,
+  ): Promise<{ credential: AdapterPayload; session: SessionState | undefined } | undefined> {
+    const db = await store();
+    const { rows } = await readCredential(db, this.kind, hashSecret("connect", id), Date.now());
+    const [row] = rows;
+    if (!row) return undefined;
+    const { payload, consumed_at_ms, expires_at_ms, ends_at_ms, ...state } = row;
+    const credential = { ...this.toPayload({ payload, consumed_at_ms, expires_at_ms }), jti: id };
+    return { credential, session: ends_at_ms === null ? undefined : { ...state, expires_at_ms: ends_at_ms } };
+  }
+}
+
+const readCredential = frequentStatement((db, kind: string, hash: string, nowMs: number) =>
+  db
+    .selectFrom("connect_state as state")
+    .leftJoin("local_sessions as session", (join) =>
+      join
+        .on("session.id", "=", sql<string>`${appSessionId("")} || state.grant_id`)
+        .on("session.expires_at_ms", ">", nowMs)
+        .on("session.ended_as", "is", null),
+    )
+    .select(["payload", "consumed_at_ms", "state.expires_at_ms", "session.expires_at_ms as ends_at_ms"])
+    .select(["session.kind", "last_date_ms", "last_seen_at_ms", "renewed_from", "bound_at_ms"])
+    .where("state.kind", "=", kind)
+    .where("id_hash", "=", hash)
+    .where("state.expires_at_ms", ">", nowMs),
+);
 
 /** Refresh tokens. That of the request was read for its rate limit, and the issued one is written once all is accepted. */
 export class RefreshTokens extends OAuthState {

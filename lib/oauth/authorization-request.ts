@@ -1,5 +1,5 @@
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
-import type { SentHeaders } from "@/lib/http/call";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
@@ -22,18 +22,18 @@ const knownParameters = new Set([
  * The request target for the library, which reads the query of authorization requests alone, and resumes each at its own
  * path: we have one path, and the cookie names the request.
  */
-export function targetFor({ pathname, search }: URL, uid = ""): string {
+export function targetFor({ path, query }: Pick<Call, "path" | "query">, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
-  if (pathname === resume.path) return `${authorization.path}/${uid}`;
-  return pathname === authorization.path ? `${pathname}?${readRequest(search)}` : pathname;
+  if (path === resume.path) return `${authorization.path}/${uid}`;
+  return path === authorization.path ? `${path}?${readRequest(query)}` : path;
 }
 
 /** The body for the library. It gets no scope and no resource of a token: we grant the one, and bind the other ourselves. */
-export function bodyFor({ pathname }: URL, form: URLSearchParams): string {
+export function bodyFor({ path }: Pick<Call, "path">, form: URLSearchParams): string {
   const { device, token } = connectEndpoints;
-  if (pathname === device.path) return `${readRequest(`${form}`)}`;
+  if (path === device.path) return `${readRequest(form)}`;
   const read = new URLSearchParams(form);
-  if (pathname === token.path) for (const name of ["scope", "resource"]) read.delete(name);
+  if (path === token.path) for (const name of ["scope", "resource"]) read.delete(name);
   return `${read}`;
 }
 
@@ -74,10 +74,8 @@ function readBasicName(authorization: string): string | undefined {
  * Reads the parameters that are stored until the owner answers. The only scope is granted, whatever others the client
  * asks for (RFC 6749 §3.3). Throws an {@link ApiError} if they are too large.
  */
-function readRequest(text: string): URLSearchParams {
-  const read = new URLSearchParams(
-    [...new URLSearchParams(text)].filter(([name]) => knownParameters.has(name)),
-  );
+function readRequest(sent: URLSearchParams): URLSearchParams {
+  const read = new URLSearchParams([...sent].filter(([name]) => knownParameters.has(name)));
   const { requestBytes } = oauthBounds;
   const withoutClient = [...read].filter(([name]) => name !== "client_id");
   if (Buffer.byteLength(JSON.stringify(withoutClient)) > requestBytes) {

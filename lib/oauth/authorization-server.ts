@@ -168,7 +168,7 @@ export type TokenSession = {
  * also because the account was deleted.
  */
 async function findAccount(
-  _: KoaContextWithOIDC,
+  ctx: KoaContextWithOIDC,
   subject: string,
   token?: { grantId?: string | undefined },
 ): Promise<(Account & { session?: TokenSession }) | undefined> {
@@ -176,7 +176,10 @@ async function findAccount(
   if (!token?.grantId) return account;
   const id = appSessionId(token.grantId);
   const nowMs = Date.now();
-  const session = await findCurrentSession(await store(), id, nowMs);
+  const { credential, session: known } = exchangeOf(ctx) ?? {};
+  // A request may carry another code or token besides.
+  const isKnown = credential?.grantId === token.grantId;
+  const session = isKnown ? known : await findCurrentSession(await store(), id, nowMs);
   if (!session) return undefined;
   const startsSession = session.kind === approvedKind;
   const endsAtMs = startsSession ? appEndsFrom(nowMs).expires_at_ms : recordSessionUse(id, session, nowMs);

@@ -56,10 +56,11 @@ async function exchange(call: Call): Promise<ResponseParts> {
     return { status: 400, body: { error: "invalid_request", error_description: malformed } };
   if (malformed) throw new RefusedRequest(malformed);
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
-  const credential = await consumeExchangeLimit(call, form, uid);
+  const { credential, session } = await consumeExchangeLimit(call, form, uid);
   if (uid && credential && isPending(credential)) return redirectTo({ to: pageOfRequest(uid) });
   const asked: Exchange = {
     credential,
+    session,
     uid,
     endsSessionAs: path === revocation.path ? "app end" : "app replay",
     client,
@@ -104,22 +105,23 @@ function findMalformed({ path, query }: Call, form: URLSearchParams): string | u
 
 /** The request as the library gets it. */
 function requestFor(
-  { url, path, method }: Call,
+  call: Call,
   clientHeaders: Record<string, string>,
   form: URLSearchParams,
   uid: string | undefined,
 ) {
-  const { host, protocol } = new URL(settings().appUrl);
-  const body = Buffer.from(bodyFor(url, form));
+  const { path, method } = call;
+  const [scheme = "", host] = settings().appUrl.split("://");
+  const body = Buffer.from(bodyFor(call, form));
   return {
     method,
-    url: targetFor(url, uid),
+    url: targetFor(call, uid),
     headers: {
       ...clientHeaders,
       // Its errors are JSON (RFC 6749 §5.2), also for programs that ask for HTML first, as Java's own client does.
       ...(!isForBrowsers(path) && { accept: "application/json" }),
       host,
-      "x-forwarded-proto": protocol.slice(0, -1),
+      "x-forwarded-proto": scheme,
       cookie: uid ? `_interaction_resume=${uid}` : "",
       "content-length": String(body.length),
     },

@@ -1,10 +1,10 @@
-import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Call } from "@/lib/http/call";
 import { requireWithinLimit } from "@/lib/http/checks/limits";
 import { tooManyRequests } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/register/oauth";
-import { OAuthState } from "@/lib/oauth/adapter";
+import { Credentials } from "@/lib/oauth/adapter";
+import type { Exchange } from "@/lib/oauth/exchange";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -14,30 +14,30 @@ import { hashSecret } from "@/lib/runtime/secret";
  * connect: a few devices that keep polling with an expired code must not stop the other clients at their address. Throws
  * a 429 when the limit is reached, or a 503 if the store fails.
  *
- * @returns the payload of the valid credential
+ * @returns the payload of the valid credential, and its session
  */
 export async function consumeExchangeLimit(
   call: Call,
   form: URLSearchParams,
   uid: string | undefined,
-): Promise<AdapterPayload | undefined> {
+): Promise<Partial<Pick<Exchange, "credential" | "session">>> {
   const sent = findCredential(call, form, uid);
   if (!sent) {
     // The limit of their entry is that of requests without a credential.
     if (call.route?.limit !== "connect") await requireWithinLimit(call, "connect");
-    return undefined;
+    return {};
   }
   const { kind, id } = sent;
   const name = `connect-${kind}`;
-  const live = await new OAuthState(kind).find(id);
+  const live = await new Credentials(kind).findWithSession(id);
   if (!live) {
     await requireWithinLimit(call, "connect", `${name}-refused`);
-    return undefined;
+    return {};
   }
   const { windowSeconds, credentials } = oauthBounds;
   // A token that was used before counts for itself: a process of an agent that sends it for ever does not stop the others.
-  const isNew = kind === "RefreshToken" && live.usedAtMs === null;
-  const key = (isNew && live.grantId) || hashSecret("connect", id);
+  const isNew = kind === "RefreshToken" && live.credential.usedAtMs === null;
+  const key = (isNew && live.credential.grantId) || hashSecret("connect", id);
   const spent = await counter(name, credentials[kind], windowSeconds).consume(key);
   const { allowed, retryAfterSeconds = windowSeconds } = spent;
   if (!allowed) throw tooManyRequests(retryAfterSeconds);

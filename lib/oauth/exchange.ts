@@ -1,7 +1,8 @@
-import { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type Provider from "oidc-provider";
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
+import type { SessionState } from "@/lib/auth/sessions/session";
 import type { Tables } from "@/lib/db/tables";
 import type { AppEnd } from "@/lib/oauth/app-session";
 import type { Client } from "@/lib/rate-limit/client";
@@ -13,6 +14,8 @@ export type IssuedToken = Omit<Tables["connect_state"], "parent_hash">;
 export type Exchange = {
   /** The payload of the valid code or token that it carries. */
   readonly credential: AdapterPayload | undefined;
+  /** The state of the session that it is of, if that has not ended. */
+  readonly session: SessionState | undefined;
   /** The uid of the app's request that it resumes. */
   readonly uid: string | undefined;
   /** Why a session ends that it ends. */
@@ -32,20 +35,32 @@ type LibraryRequest = Required<Pick<IncomingMessage, "method" | "url" | "headers
 
 const exchanges = new WeakMap<IncomingMessage, Exchange>();
 
+/** No connection carries what the library is handed. */
+const socket = new Socket();
+
 /** The exchange of a context of the library's. */
 export function exchangeOf(ctx: Pick<KoaContextWithOIDC, "req"> | undefined): Exchange | undefined {
   return ctx && exchanges.get(ctx.req);
 }
 
-/** Hands a request to the library in Node's form, and returns what it has made of it: no connection carries either. */
+/**
+ * Hands a request to the library as far as that reads Node's, and returns what it has made of it. A request of Node's own has a
+ * stream, whose reading and end take several turns of the event loop.
+ */
 export async function askLibrary(
   server: Provider,
   exchange: Exchange,
   { body, ...request }: LibraryRequest,
 ): Promise<KoaContextWithOIDC> {
-  const incoming = Object.assign(new IncomingMessage(new Socket()), request, { complete: true });
-  incoming.push(body);
-  incoming.push(null);
+  async function* iterator() {
+    yield body;
+  }
+  const incoming = {
+    ...request,
+    socket,
+    readable: true,
+    iterator,
+  } as Partial<IncomingMessage> as IncomingMessage;
   exchanges.set(incoming, exchange);
   const outgoing = new ServerResponse(incoming);
   outgoing.statusCode = 404;

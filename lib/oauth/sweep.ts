@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { oauthBounds } from "@/lib/config/limits";
-import { sweep } from "@/lib/db/old-rows";
+import { frequentStatement } from "@/lib/db/frequent-statement";
+import { batchRows, sweep } from "@/lib/db/old-rows";
 import type { Db } from "@/lib/db/store";
 
 const state = { table: "connect_state", key: ["kind", "id_hash"], column: "expires_at_ms" } as const;
@@ -21,8 +22,18 @@ export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): P
   }
 }
 
-/** Deletes the oldest refresh tokens of a grant above the maximum, so that an app that renews all the time fills no store. */
-export async function sweepRefreshTokens(transaction: Db, grantId: string | null): Promise<void> {
-  const only = sql<boolean>`kind = 'RefreshToken' and grant_id = ${grantId}`;
-  await sweep(transaction, { ...state, untilMs: 0, only, max: oauthBounds.refreshTokens });
-}
+/**
+ * Deletes the oldest refresh tokens of a grant above the maximum, a batch at most, so that an app that renews all the time
+ * fills no store.
+ */
+export const sweepRefreshTokens = frequentStatement((db, grantId: string | null) => {
+  const tokens = db
+    .selectFrom("connect_state")
+    .select("id_hash")
+    .where(sql<boolean>`kind = 'RefreshToken' and grant_id = ${grantId}`);
+  const beyond = tokens.orderBy("expires_at_ms", "desc").offset(oauthBounds.refreshTokens).limit(batchRows);
+  return db
+    .deleteFrom("connect_state")
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "in", beyond.forUpdate().skipLocked());
+});

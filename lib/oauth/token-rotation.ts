@@ -2,7 +2,6 @@ import { readNetworks, recordNetwork } from "@/lib/auth/sessions/renewal-network
 import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { frequentStatement } from "@/lib/db/frequent-statement";
-import { rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { appSessionId, beginAppSession, endAppSession, recordKey } from "@/lib/oauth/app-session";
@@ -143,27 +142,23 @@ async function issue(
   chain: { parent_hash: string; id_hash?: string },
 ): Promise<void> {
   if (!issued) return;
-  await insertToken(transaction, [{ ...issued, ...chain }]);
+  const { id_hash, payload, grant_id, expires_at_ms, parent_hash } = { ...issued, ...chain };
+  await insertToken(transaction, id_hash, payload, grant_id, expires_at_ms, parent_hash);
   if (Math.random() < 1 / 16) await sweepRefreshTokens(transaction, issued.grant_id);
 }
 
-const tokenTypes = {
-  kind: "text",
-  id_hash: "text",
-  payload: "text",
-  grant_id: "text",
-  look_up_hash: "text",
-  consumed_at_ms: "bigint",
-  expires_at_ms: "bigint",
-  parent_hash: "text",
-} as const;
-const tokenColumns = Object.keys(tokenTypes) as (keyof typeof tokenTypes)[];
-
-const insertToken = frequentStatement((db, rows: readonly (IssuedToken & { parent_hash: string })[]) =>
-  db
-    .insertInto("connect_state")
-    .columns(tokenColumns)
-    .expression(db.selectFrom(rowsOf(db, rows, tokenTypes)).select(tokenColumns)),
+const insertToken = frequentStatement(
+  (
+    db,
+    id_hash: string,
+    payload: string,
+    grant_id: string | null,
+    expires_at_ms: number,
+    parent_hash: string,
+  ) =>
+    db
+      .insertInto("connect_state")
+      .values({ kind: "RefreshToken", id_hash, payload, grant_id, expires_at_ms, parent_hash }),
 );
 
 function lockUsed(transaction: Db, idHash: string) {

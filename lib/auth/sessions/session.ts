@@ -26,8 +26,18 @@ export function mintLocalSubject(): string {
   return `user_${randomBytes(16).toString("hex")}`;
 }
 
-/** The kind and the ends of a session, its last use and where it was renewed from; `undefined` if it has ended. */
-export async function findCurrentSession(db: Db, id: string, nowMs: number) {
+/** The kind and the ends of a session, its last use and where it was renewed from. */
+export type SessionState = Pick<
+  Tables["local_sessions"],
+  "kind" | "expires_at_ms" | "last_date_ms" | "last_seen_at_ms" | "renewed_from" | "bound_at_ms"
+>;
+
+/** The state of a session; `undefined` if it has ended. */
+export async function findCurrentSession(
+  db: Db,
+  id: string,
+  nowMs: number,
+): Promise<SessionState | undefined> {
   return (await readCurrentSession(db, id, nowMs)).rows[0];
 }
 
@@ -40,8 +50,12 @@ const readCurrentSession = frequentStatement((db, id: string, nowMs: number) =>
 
 /** The current sessions of an account, newest first. */
 export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {
-  return toSessions(await currentSessions(db, nowMs).where("account_id", "=", accountId).execute());
+  return toSessions((await readSessions(db, accountId, nowMs)).rows);
 }
+
+const readSessions = frequentStatement((db, accountId: string, nowMs: number) =>
+  currentSessions(db, nowMs).where("account_id", "=", accountId),
+);
 
 /** The query of all sessions that have not expired; {@link toSessions} reads its rows. `Tables` says what each column is. */
 export function currentSessions(db: Db, nowMs: number) {
