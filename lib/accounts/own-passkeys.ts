@@ -74,7 +74,7 @@ export async function signInWithPasskey(call: Call): Promise<Redirect> {
     await recordAudit(db, { ...about, after: { passkey: passkey.id, because } }, nowMs);
   }
   if (because) throw new CeremonyError(because);
-  const signedIn = await signIn(db, passkey.email, "passkey", call);
+  const signedIn = await transact(db, (transaction) => signIn(transaction, passkey.email, "passkey", call));
   return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
 }
 

@@ -13,10 +13,11 @@ import { confirmBrowserSession } from "@/lib/auth/sessions/owner-confirmation";
 import { type Confirmation, mintSessionId } from "@/lib/auth/sessions/session";
 import { endSession } from "@/lib/auth/sessions/session-end";
 import { describeBrowser, describeStart } from "@/lib/auth/sessions/session-name";
-import { startSession } from "@/lib/auth/sessions/session-start";
+import { startInTurn } from "@/lib/auth/sessions/session-start";
 import type { MintedToken } from "@/lib/auth/tokens/session-token";
 import { endsFrom } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
@@ -72,31 +73,30 @@ async function sendWithoutRunner(): Promise<void> {
 /**
  * Signs a browser in to the account of an email, in place of another account. A browser that is signed in to this account
  * keeps its session, which is confirmed. `undefined` if there is no such account. The caller has asked for the signing key
- * before, so that nothing is used up where there is none.
+ * before, so that nothing is used up where there is none. Changes of the account's sessions wait until its transaction ends.
  *
  * @param by - how the owner has proved who they are
  */
 export async function signIn(
-  db: Db,
+  transaction: Db,
   email: string,
   by: Confirmation,
   call: Pick<Call, "headers" | "client" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const { headers, nowMs } = call;
-  const columns = ["id", "subject", "created_at_ms"] as const;
-  const account = await accountBy(db, "email", email).select(columns).executeTakeFirst();
+  const [account] = (await lockAccount(transaction, email)).rows;
   if (!account?.subject) return undefined;
   const { subject } = account;
-  const current = await findOwnSession(db, headers, nowMs);
+  const current = await findOwnSession(transaction, headers, nowMs);
   const isConfirmed = current?.accountId === account.id;
   const secret = mintSecret();
   let session: MintedToken | undefined;
   if (isConfirmed) {
-    await confirmBrowserSession(db, current, { by, secret }, nowMs);
-    session = await renewBrowserSession(db, secret, nowMs);
+    await confirmBrowserSession(transaction, current, { by, secret }, nowMs);
+    session = await renewBrowserSession(transaction, secret, nowMs);
   } else {
-    if (current) await endBrowserSession(db, current.sessionId, nowMs);
-    const isNew = await isNewBrowser(db, headers, { email, ...account }, nowMs);
+    if (current) await endBrowserSession(transaction, current.sessionId, nowMs);
+    const isNew = await isNewBrowser(transaction, headers, { email, ...account }, nowMs);
     const started = {
       id: mintSessionId(),
       account_id: account.id,
@@ -108,7 +108,7 @@ export async function signIn(
       ...describeStart(call),
       ...(isNew && { mail: { kind: "new browser" } as const }),
     };
-    await startSession(db, { by: "owner", what: "sign in" }, started, nowMs);
+    await startInTurn(transaction, { by: "owner", what: "sign in", email }, started, nowMs);
     session = await mintBrowserToken(
       { subject, sessionId: started.id, endsAtMs: started.expires_at_ms },
       nowMs,
@@ -126,6 +126,10 @@ export async function signIn(
     ],
   };
 }
+
+const lockAccount = frequentStatement((db, email: string) =>
+  accountBy(db, "email", email).select(["id", "subject", "created_at_ms"]).forNoKeyUpdate(),
+);
 
 /** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */
 export function endBrowserSession(db: Db, sessionId: string, nowMs: number): Promise<void> {

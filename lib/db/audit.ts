@@ -12,6 +12,7 @@ import {
   TableNode,
   UpdateQueryNode,
 } from "kysely";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { paginate } from "@/lib/db/pagination";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
@@ -163,10 +164,24 @@ export async function recordAudit(
   about: Pick<AuditedChange, "by" | "what" | "whom"> & { before?: unknown; after: unknown },
   nowMs: number,
 ): Promise<void> {
-  const { by, what, whom, before, after } = about;
-  const row = { id: randomUUID(), at_ms: nowMs, who: actorName(by), what, whom, ...diff(before, after) };
-  await db.withoutPlugins().insertInto("audit_entries").values(row).execute();
+  const { by, what, whom } = about;
+  const { before, after } = diff(about.before, about.after);
+  await insertEntry(db.withoutPlugins(), randomUUID(), nowMs, actorName(by), what, whom, before, after);
 }
+
+type EntryValues = [
+  id: string,
+  atMs: number,
+  who: string,
+  what: string,
+  whom: string | null,
+  before: string | null,
+  after: string | null,
+];
+
+const insertEntry = frequentStatement((db, ...[id, at_ms, who, what, whom, before, after]: EntryValues) =>
+  db.insertInto("audit_entries").values({ id, at_ms, who, what, whom, before, after }),
+);
 
 /** Rejects writes outside {@link auditedTransaction}, except to {@link unaudited} tables and progress columns. */
 export const rejectUnaudited: KyselyPlugin = {

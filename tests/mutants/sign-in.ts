@@ -72,15 +72,9 @@ export const signIn: Mistakes = {
     "lib/auth/codes/sign-in-code.ts": {
       "guesses are not counted": ['column("tries", "+", 1)', 'column("tries", "+", 0)'],
       "every stranger's request is a mail": ["const isAlreadyMailed = ", "const isAlreadyMailed = false && "],
-      "a code signs in twice": [
-        'db.deleteFrom("sign_in_codes")',
-        'db.updateTable("sign_in_codes").set({ tries: 0 })',
-      ],
-      "an O in a long code is not read as 0": ['plain.replaceAll("O", "0").replace(', "plain.replace("],
-      "tries at once are more than tries in turn": [
-        '.where("tries", "<", maxTries)\n    .returning("tries")',
-        '.returning("tries")',
-      ],
+      "a code signs in twice": "await deleteCode(transaction, browserHash);",
+      "an O in a long code is not read as 0": ['.replaceAll("O", "0")', ""],
+      "tries at once are more than tries in turn": '.forUpdate("sign_in_codes")',
     },
     "lib/auth/codes/sign-in-code-limits.ts": {
       "one address uses up what all strangers have": [

@@ -2,12 +2,13 @@ import { randomInt } from "node:crypto";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSixDigits, readTypedCode } from "@/lib/http/typed-code";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
-import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
+import { isSameSecret, keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 export const maxTries = 5;
@@ -103,13 +104,29 @@ export async function findRequestedCode(
   browser: string,
   nowMs: number,
 ): Promise<RequestedCode | { ended: CodeEnd }> {
-  const row = await db
+  const { rows } = await readCode(db, hashSecret("sign-in", browser));
+  return judge(db, rows[0], nowMs);
+}
+
+const selectCode = (db: Db, browserHash: string) =>
+  db
     .selectFrom("sign_in_codes")
     .leftJoin("sign_in_emails", "sign_in_emails.email", "sign_in_codes.email")
     .select(["sign_in_codes.email", "share", "characters", "tries", "created_at_ms", "expires_at_ms"])
-    .select("long_code_until_ms")
-    .where("browser_hash", "=", hashSecret("sign-in", browser))
-    .executeTakeFirst();
+    .select(["code_hash", "long_code_until_ms"])
+    .where("browser_hash", "=", browserHash);
+const readCode = frequentStatement(selectCode);
+const lockCode = frequentStatement((db, browserHash: string) =>
+  selectCode(db, browserHash).forUpdate("sign_in_codes"),
+);
+
+type CodeRow = Awaited<ReturnType<typeof readCode>>["rows"][number];
+
+async function judge(
+  db: Db,
+  row: CodeRow | undefined,
+  nowMs: number,
+): Promise<RequestedCode | { ended: CodeEnd }> {
   if (!row) return { ended: "used" };
   if (row.tries >= maxTries) return { ended: "tries" };
   if (row.expires_at_ms <= nowMs) return { ended: "expired" };
@@ -124,38 +141,51 @@ export async function findRequestedCode(
   return { email: row.email, isLong, characters, postedAtMs, untilMs };
 }
 
-/** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
-export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
-  const requested = await findRequestedCode(db, browser, nowMs);
-  if ("ended" in requested) return { problem: requested.ended };
-  const code = readCode(typed, requested.characters);
-  if (!code) return { problem: "form" };
-  const browserHash = hashSecret("sign-in", browser);
-  // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
-  const row = await db
+/**
+ * Redeems a code: once, in a browser that requested it, before it expires and within five attempts. Attempts of a browser
+ * take turns, so that concurrent ones cannot exceed the limit.
+ */
+export function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
+  return transact(db, async (transaction) => {
+    const browserHash = hashSecret("sign-in", browser);
+    const [row] = (await lockCode(transaction, browserHash)).rows;
+    const requested = await judge(transaction, row, nowMs);
+    if (!row || "ended" in requested) return { problem: "ended" in requested ? requested.ended : "used" };
+    const { email, isLong, characters } = requested;
+    const code = parseCode(typed, characters);
+    if (!code) return { problem: "form" };
+    const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
+    if (!isLong && hashes.some((hash) => isSameSecret(hash, row.code_hash))) {
+      await deleteCode(transaction, browserHash);
+      return { email };
+    }
+    await countTry(transaction, browserHash, nowMs);
+    if (isLong && (await takeLongCode(transaction, email, hashes))) return { email };
+    const triesLeft = maxTries - row.tries - 1;
+    return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
+  });
+}
+
+const deleteCode = frequentStatement((db, browserHash: string) =>
+  db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash),
+);
+
+async function countTry(transaction: Db, browserHash: string, nowMs: number): Promise<void> {
+  await transaction
     .updateTable("sign_in_codes")
     .set((column) => ({ tries: column("tries", "+", 1), tried_at_ms: nowMs }))
     .where("browser_hash", "=", browserHash)
-    .where("expires_at_ms", ">", nowMs)
-    .where("tries", "<", maxTries)
-    .returning("tries")
-    .executeTakeFirst();
-  if (!row) return { problem: "used" };
-  const { email, isLong } = requested;
-  const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
-  const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email);
-  const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
-  // Deleted, so that only one of two concurrent requests redeems it.
-  const isRight = await (isLong
-    ? hasRow(longCode.where("long_code_hash", "in", hashes).returning("email"))
-    : hasRow(shortCode.where("code_hash", "in", hashes).returning("email")));
-  if (isRight) return { email };
-  const triesLeft = maxTries - row.tries;
-  return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
+    .execute();
+}
+
+/** Deletes the long code, so that only one of several browsers redeems it. Returns whether it was one of these. */
+function takeLongCode(transaction: Db, email: string, hashes: string[]): Promise<boolean> {
+  const longCode = transaction.deleteFrom("sign_in_emails").where("email", "=", email);
+  return hasRow(longCode.where("long_code_hash", "in", hashes).returning("email"));
 }
 
 /** The code that was typed; `undefined` if it is malformed. */
-function readCode(typed: string, characters: number): string | undefined {
+function parseCode(typed: string, characters: number): string | undefined {
   if (characters === codeCharacters.short) return findSixDigits(typed);
   const read = readTypedCode(typed).replaceAll("O", "0").replace(/[IL]/g, "1");
   return read.length === characters && [...read].every((letter) => longAlphabet.includes(letter))

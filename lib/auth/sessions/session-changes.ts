@@ -1,4 +1,4 @@
-import { listSessions } from "@/lib/auth/sessions/session";
+import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
@@ -36,25 +36,33 @@ export function changeSessions<T>(
   );
 }
 
-/** The same in the caller's turn. */
+/**
+ * The same in the caller's turn.
+ *
+ * @param source - `sessions` are the current ones, if the caller has read them in this turn
+ */
 export function changeInTurn<T>(
   transaction: Db,
-  { by, what, account: { id, email } }: AuditSource & { account: { id: string; email: string | undefined } },
+  source: AuditSource & { account: { id: string; email: string | undefined }; sessions?: Session[] },
   nowMs: number,
   change: Change<T>,
 ): Promise<T> {
-  const readState = async (transaction: Db) =>
-    Object.fromEntries(
-      (await listSessions(transaction, id, nowMs)).map(
-        ({ id, kind, name, app_origin, last_date_ms, confirmed_by, confirmed_at_ms }) => {
-          const lastDate = last_date_ms && { lastDate: asIso(last_date_ms) };
-          const confirmed = confirmed_at_ms && {
-            confirmed: { by: confirmed_by, at: asIso(confirmed_at_ms) },
-          };
-          return [id, { kind, name, ...(app_origin && { origin: app_origin }), ...lastDate, ...confirmed }];
-        },
-      ),
+  const { by, what, account, sessions } = source;
+  const { id, email } = account;
+  let known = sessions;
+  const readState = async (transaction: Db) => {
+    const current = known ?? (await listSessions(transaction, id, nowMs));
+    known = undefined; // the change may have changed them
+    return Object.fromEntries(
+      current.map(({ id, kind, name, app_origin, last_date_ms, confirmed_by, confirmed_at_ms }) => {
+        const lastDate = last_date_ms && { lastDate: asIso(last_date_ms) };
+        const confirmed = confirmed_at_ms && {
+          confirmed: { by: confirmed_by, at: asIso(confirmed_at_ms) },
+        };
+        return [id, { kind, name, ...(app_origin && { origin: app_origin }), ...lastDate, ...confirmed }];
+      }),
     );
+  };
   const about = { by, what, whom: email ?? id, readState };
   return auditedTransaction(transaction, about, nowMs, (transaction) => change(transaction, email));
 }

@@ -23,32 +23,36 @@ export type NewSession = Omit<
  * Starts a session, an app's in the place of its approval, and deletes those of the account that have expired, except the
  * apps that ended last. Where the account has its most sessions, another one ends for it.
  */
-export async function startSession(
-  db: Db,
-  source: AuditSource,
+export function startSession(db: Db, source: AuditSource, session: NewSession, nowMs: number): Promise<void> {
+  return inTurn(db, session.account_id, (transaction, email) => {
+    // Erased or deleted since the caller read it.
+    if (email === undefined) throw new ApiError("signed_out");
+    return startInTurn(transaction, { ...source, email }, session, nowMs);
+  });
+}
+
+/** The same in the caller's turn. */
+export async function startInTurn(
+  transaction: Db,
+  { by, what, email }: AuditSource & { email: string },
   { mail, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
-  const accountId = session.account_id;
+  const account = { id: session.account_id, email };
   const confirmed_at_ms = session.confirmed_by ? nowMs : null;
-  const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: source.by };
-  await inTurn(db, accountId, async (transaction, email) => {
-    // Erased or deleted since the caller read it.
-    if (email === undefined) throw new ApiError("signed_out");
-    const account = { id: accountId, email };
-    await makeRoom(transaction, account, nowMs);
-    await changeInTurn(transaction, { ...source, account }, nowMs, async (transaction) => {
-      await deleteExpiredOf(transaction, accountId, nowMs);
-      await transaction
-        .insertInto("local_sessions")
-        .values(row)
-        .onConflict((approved) => approved.column("id").doUpdateSet(row))
-        .execute();
-      if (!mail) return;
-      const { name, app_origin: origin } = session;
-      const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
-      await enqueueMail(transaction, about, { id: mail.id, nowMs });
-    });
+  const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: by };
+  const sessions = await makeRoom(transaction, account, nowMs);
+  await changeInTurn(transaction, { by, what, account, sessions }, nowMs, async (transaction) => {
+    await deleteExpiredOf(transaction, account.id, nowMs);
+    await transaction
+      .insertInto("local_sessions")
+      .values(row)
+      .onConflict((approved) => approved.column("id").doUpdateSet(row))
+      .execute();
+    if (!mail) return;
+    const { name, app_origin: origin } = session;
+    const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
+    await enqueueMail(transaction, about, { id: mail.id, nowMs });
   });
 }
 
