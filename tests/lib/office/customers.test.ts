@@ -184,7 +184,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(cellOf(unpaid, "Paid")).toBe("€49.00");
       expect(cellOf(refunded, "Paid")).toBe("€49.00, €10.00 of it returned");
       expect([late, ending, unpaid, paying].map((of) => cellOf(of, "State"))).toEqual([
-        ...["Licensed (past due)", "Cancelled", "Licence ended (unpaid)", "Licensed (renews)"],
+        ...["Licensed (past due)", "Cancelled", "Not paid", "Licensed (renews)"],
       ]);
       expect([late, paying].map((of) => cellOf(of, "Due"))).toEqual([
         "€49.00",
