@@ -181,6 +181,36 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     const { error } = await entitlement();
     expect(error.hint).toContain(`Pay the last invoice at ${shop.service.url}/home/billing;`);
   });
+
+  it("is announced for each invoice that is overdue, also where one is paid while the next is overdue", async () => {
+    const overdue = async () => {
+      shop.pass(5 * 60_000);
+      await shop.sendDue();
+      const mails = await mailsTo(shop.service.dataDir, buyer.email);
+      return mails.filter(({ subject }) => subject === "Your invoice is overdue").length;
+    };
+    const tell = async () => {
+      shop.stripe.change(subscription, { status: "past_due" });
+      await shop.deliverAll();
+    };
+    const customer = String(shop.stripe.subscriptions.get(subscription)?.customer);
+    shop.stripe.end(subscription);
+    subscription = shop.stripe.makeSubscription(customer, "price_month", {}, { daysUntilDue: 5 });
+    await shop.deliverAll();
+    const first = [...shop.stripe.invoices.values()].at(-1) ?? expect.fail("no invoice");
+    shop.pass(5 * dayMs);
+    await tell();
+    expect(await overdue()).toBe(1);
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    await tell();
+    shop.pass(6 * dayMs);
+    shop.stripe.payInvoice(first, first.amount_remaining);
+    for (let n = 0; n < 2; n++) {
+      await tell();
+      expect(await overdue()).toBe(2);
+    }
+  });
 });
 
 it("the end of a licence says that the company goes on, where the hobby plan comes after it", async () => {
