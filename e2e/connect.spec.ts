@@ -26,7 +26,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   await typeCode(page, await codeTo(service.dataDir, email));
   await expect(page).toHaveURL("/connect");
   await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
-  await expect(page.getByText("See whether your company may run, and its credits")).toBeVisible();
+  await expect(page.getByText("See whether your assistants may run, and your credits")).toBeVisible();
   const [approve, decline] = [
     page.getByRole("button", { name: "Approve" }),
     page.getByRole("button", { name: "Decline" }),

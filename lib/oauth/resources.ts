@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 export const accountScope = "account:read";
 
 /** The description of the scope on pages. */
-export const accountScopeWords = "See whether your company may run, and its credits";
+export const accountScopeWords = "See whether your assistants may run, and your credits";
 
 /**
  * The address that a token is bound to whose client names these (RFC 8707 §2): our URL for one that names none or both

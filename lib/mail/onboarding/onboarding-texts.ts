@@ -70,9 +70,9 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
       {
         steps: [
           "Sign in with the address that received this email.",
-          "Open your home page. It shows whether your company may run, and your next step.",
+          "Open your home page. It shows whether your assistants may run, and your next step.",
           isConnected
-            ? "Ask the app that you have connected whether your company may run."
+            ? "Ask the app that you have connected whether your assistants may run."
             : "Connect one app, for example Claude Code: one line on your access page.",
         ],
       },
