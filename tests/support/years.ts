@@ -824,7 +824,7 @@ class Life {
         this.compare(
           owner,
           says,
-          moneyIn(state),
+          state === "Open" ? total : moneyIn(state),
           invoice && { ...invoice, amount: invoice.amount_remaining },
         );
     }

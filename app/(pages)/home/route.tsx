@@ -62,9 +62,13 @@ export const { GET } = toPlatform(
         <div className="start">
           <CheckResult {...visit} hasApp={hasApp} hadApp={read?.endedApps[0] !== undefined}>
             {licence && terms && (
-              <LicenceFacts account={account} licence={licence} terms={{ ...terms, card: undefined }} />
+              <LicenceFacts
+                account={account}
+                licence={licence}
+                terms={{ ...terms, card: undefined, name: state.mayRun ? undefined : terms.name }}
+              />
             )}
-            {!licence && account.plan === "licensed" && <PlanFacts {...visit} />}
+            {!licence && account.plan === "licensed" && <PlanFacts account={account} nowMs={nowMs} />}
           </CheckResult>
           {isWell ? shown[0] : <div className="beside">{shown}</div>}
         </div>

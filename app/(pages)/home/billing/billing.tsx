@@ -26,17 +26,23 @@ type BillingProps = {
 };
 
 /** The plan that an account has, or the licence that it had, and what is to be done about it: in the words of home. */
-export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice, ...own }: BillingProps) {
+export function Billing({
+  account,
+  bought,
+  terms = {},
+  standing,
+  hasOpenInvoice,
+  nowMs,
+  ...own
+}: BillingProps) {
   const state = bought?.licence && licenceStateOf(bought.licence);
   const licence = licenceThatCounts(bought, standing);
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
       <section className="card licence" data-colour={standing.light[0]} aria-labelledby="billing">
-        <div className="how-it-stands">
-          <h2 id="billing">{standing.heading}</h2>
-          <StatusLights state={standing} />
-        </div>
+        <StatusLights state={standing} />
+        <h2 id="billing">{standing.heading}</h2>
         {paid.length > 1 && (
           <Alert>
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
@@ -46,7 +52,7 @@ export function Billing({ account, bought, terms = {}, standing, hasOpenInvoice,
         {licence ? (
           <LicenceFacts account={account} licence={licence} terms={terms} />
         ) : (
-          <PlanFacts account={account} {...own} />
+          <PlanFacts account={account} own={own} nowMs={nowMs} />
         )}
         {bought?.licence && !licence && state !== "unfinished" && (
           <p>

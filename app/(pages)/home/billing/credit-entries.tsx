@@ -2,17 +2,18 @@ import { type CreditEntry, describeReason } from "@/lib/accounts/credits/ledger"
 import { dayMs } from "@/lib/config/durations";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
-import { formatCredits } from "./format-credits";
+import { decimalsOf, formatCredits } from "./format-credits";
 
 /** Entries by their days in UTC, the latest first. Those of a day that are alike are one line, which opens. */
 export function CreditEntries({ entries }: { entries: readonly CreditEntry[] }) {
+  const decimals = Math.max(...entries.map(({ thousandths }) => decimalsOf(thousandths)));
   const days = Map.groupBy(entries, ({ created_at_ms }) => Math.floor(created_at_ms / dayMs));
   return [...days].map(([day, ofDay]) => (
     <div key={day} className="history">
       <h3>{formatInstant(day * dayMs, "date", "UTC")} UTC</h3>
       <ol className="entries">
         {[...Map.groupBy(ofDay, kindOf).values()].map((alike) => (
-          <Alike key={alike[0]?.id} entries={alike} />
+          <Alike key={alike[0]?.id} entries={alike} decimals={decimals} />
         ))}
       </ol>
     </div>
@@ -22,7 +23,9 @@ export function CreditEntries({ entries }: { entries: readonly CreditEntry[] }) 
 /** Entries are alike if they have one reason, and all add or all take. */
 const kindOf = (entry: CreditEntry) => `${Math.sign(entry.thousandths)} ${describeReason(entry)}`;
 
-function Alike({ entries }: { entries: CreditEntry[] }) {
+type AlikeProps = { entries: CreditEntry[]; decimals: number };
+
+function Alike({ entries, decimals }: AlikeProps) {
   const [entry] = entries;
   if (!entry) return null;
   if (entries.length === 1)
@@ -30,7 +33,7 @@ function Alike({ entries }: { entries: CreditEntry[] }) {
       <li>
         <span>{describeReason(entry)}</span>
         <Clock atMs={entry.created_at_ms} shows="day and time" />
-        <Amount thousandths={entry.thousandths} />
+        <Amount thousandths={entry.thousandths} decimals={decimals} />
       </li>
     );
   return (
@@ -39,13 +42,16 @@ function Alike({ entries }: { entries: CreditEntry[] }) {
         <summary>
           <span>{describeReason(entry)}</span>
           <small>{`${entries.length} times`}</small>
-          <Amount thousandths={entries.reduce((sum, { thousandths }) => sum + thousandths, 0)} />
+          <Amount
+            thousandths={entries.reduce((sum, { thousandths }) => sum + thousandths, 0)}
+            decimals={decimals}
+          />
         </summary>
         <ol>
           {entries.map(({ id, created_at_ms, thousandths }) => (
             <li key={id}>
               <Clock atMs={created_at_ms} shows="day and time" />
-              <Amount thousandths={thousandths} />
+              <Amount thousandths={thousandths} decimals={decimals} />
             </li>
           ))}
         </ol>
@@ -54,11 +60,14 @@ function Alike({ entries }: { entries: CreditEntry[] }) {
   );
 }
 
-function Amount({ thousandths }: { thousandths: number }) {
+type AmountProps = { thousandths: number; decimals: number };
+
+/** With as many decimals as the others, so that their points stand below each other. */
+function Amount({ thousandths, decimals }: AmountProps) {
   return (
     <b>
       {thousandths > 0 && "+"}
-      {formatCredits(thousandths)}
+      {formatCredits(thousandths, decimals)}
     </b>
   );
 }

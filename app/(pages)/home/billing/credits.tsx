@@ -41,6 +41,7 @@ export function readCredits(accountId: string, before: string | undefined, nowMs
 
 /** The credit balance, what each day used, and the entries with their reasons, page by page. */
 export function Credits({ account, mayRun, read, children }: CreditsProps) {
+  const hasUsed = read !== undefined && read.page.length > 0;
   return (
     <section className="card credits" aria-labelledby="credits">
       <div className="credit-parts">
@@ -52,11 +53,11 @@ export function Credits({ account, mayRun, read, children }: CreditsProps) {
               <Clock atMs={read.next.atMs} shows="date" />.
             </p>
           )}
-          {children}
+          {hasUsed && children}
         </div>
-        {read && read.page.length > 0 && <CreditsByDay {...read.byDay} />}
+        {hasUsed ? <CreditsByDay {...read.byDay} /> : <div>{children}</div>}
       </div>
-      {read && read.page.length > 0 && (
+      {hasUsed && (
         <>
           <CreditEntries entries={read.page} />
           {read.oldest && (
@@ -88,9 +89,8 @@ export function Balance({ account, mayRun }: BalanceProps) {
         <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        {creditUse()} The history shows what each job used.{" "}
-        {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
-        have more.{mayRun && " Your company keeps running either way."}
+        {creditUse()} What costs {credits > 0 ? "more than is left" : "some"} is refused until you have more.
+        {mayRun && " Your company keeps running either way."}
         {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
       </p>
     </>

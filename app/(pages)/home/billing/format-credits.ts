@@ -1,6 +1,8 @@
 import { toCredits } from "@/lib/accounts/credits/ledger";
 
-const number = new Intl.NumberFormat("en");
+/** An amount in thousandths as credits, with a true minus, and at least so many decimals. */
+export const formatCredits = (thousandths: number, decimals = 0) =>
+  toCredits(thousandths).toLocaleString("en", { minimumFractionDigits: decimals }).replace("-", "−");
 
-/** An amount in thousandths as credits, with a true minus. */
-export const formatCredits = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
+/** How many decimals an amount in thousandths has: none to three. */
+export const decimalsOf = (thousandths: number) => `${toCredits(thousandths)}`.split(".")[1]?.length ?? 0;

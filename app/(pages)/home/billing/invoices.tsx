@@ -89,7 +89,7 @@ function NextStep({ next }: Pick<Invoice, "next">) {
 }
 
 function describeState({ status, currency, total, due, paid, refunded }: Invoice): string {
-  if (status === "open") return `Open, ${moneyInWords(due, currency)} to pay`;
+  if (status === "open") return due === total ? "Open" : `Open, ${moneyInWords(due, currency)} to pay`;
   if (status === "void") return "Void, nothing to pay";
   if (status === "uncollectible") return "Not paid, and written off";
   if (refunded > 0)

@@ -6,7 +6,6 @@ import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
-import { Clock } from "../../clock";
 import { Icon } from "../../icons";
 import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
 import { PostForm } from "../../post-form";
@@ -99,7 +98,7 @@ export function PlanChoice({
               {...{ plan, offers, plans, act }}
               tag={isOwn && "Your plan"}
               contents={isOwn ? contents : undefined}
-              terms={isOwn && freeTerms(account)}
+              terms={isOwn && isFree && offers.length === 0 && "Free"}
             >
               {isOwn && isFree && offers.length === 0 && <Present />}
               {isOwn && <GivenUntil account={account} />}
@@ -208,16 +207,6 @@ function ChangeLink({ to, offer: { priceId, amount } }: { to: string; offer: Off
   );
 }
 
-/** Until when a plan is free that an account has without a licence. */
-function freeTerms({ plan, trial_ends_at_ms }: Account): ReactNode {
-  if (plan !== "trial") return plan === "hobby" && "Free";
-  return (
-    <>
-      Free until <Clock atMs={trial_ends_at_ms ?? 0} shows="date" />
-    </>
-  );
-}
-
 /** What is said of a plan that is not offered any more to who has it. */
 function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
   const state = bought?.licence && licenceStateOf(bought.licence);
@@ -232,5 +221,5 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 function beforeOffers({ subscriptions }: Purchases): string {
   return liveOf(subscriptions).length > 0
     ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
-    : "Nothing is charged until you choose a plan.";
+    : "Nothing is charged until you choose one.";
 }

@@ -66,20 +66,27 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
 
 const planName = (runs: boolean) => (runs ? "Plan" : "Last plan");
 
-type PlanFactsProps = { account: Account; contents: Contents; plans: Plans; nowMs: number };
+type PlanFactsProps = {
+  account: Account;
+  /** The plan, where nothing else on the page names it. */
+  own?: { contents: Contents; plans: Plans };
+  nowMs: number;
+};
 
 /** A plan that no licence gives, in one row: what it is, and until when it is free. */
-export function PlanFacts({ account, contents, plans, nowMs }: PlanFactsProps) {
+export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
   const { plan, trial_ends_at_ms, given_ends_at_ms } = account;
-  const { assistants } = contents.limits;
+  const assistants = own?.contents.limits.assistants;
   const isTrial = plan === "trial";
   const hasEnded = isTrial && trial_ends_at_ms <= nowMs;
   const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
   return (
     <dl className="what-runs">
-      <Fact name={planName(!hasEnded)} note={assistants != null && limitInWords("assistants", assistants)}>
-        {plans.get(contents.plan)?.title}
-      </Fact>
+      {own && (
+        <Fact name={planName(!hasEnded)} note={assistants != null && limitInWords("assistants", assistants)}>
+          {own.plans.get(own.contents.plan)?.title}
+        </Fact>
+      )}
       {!hasEnded && (
         <Fact name="Price" note={plan === "licensed" && "given to you by us"}>
           Free
