@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { spendable } from "@/lib/accounts/credits/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
-import { dayMs } from "@/lib/config/durations";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
@@ -17,7 +16,7 @@ import { LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what-runs"
 import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
-import { LatestApp } from "./latest-app";
+import { isNew, LatestApp } from "./latest-app";
 import { type OwnVisit, ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
@@ -27,9 +26,7 @@ export const { GET } = toPlatform(
     const { account, plans, sessionId, state, bought, nowMs } = visit;
     const read = await readAccess(account, nowMs);
     const { sessions, ways } = read ?? {};
-    const latest = sessions?.find(
-      ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
-    );
+    const latest = sessions?.find((session) => session.kind === "app" && isNew(session, nowMs));
     const own = sessions?.find(({ id }) => id === sessionId);
     const licence = licenceThatCounts(bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
