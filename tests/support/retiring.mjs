@@ -5,10 +5,11 @@ import { register } from "node:module";
  * the text below in a thread of its own.
  */
 const hooks = `
-const was = /path: ?"\\/api\\/site-banner",/;
+const was = /path:\\s*"\\/api\\/site-banner",/;
 export async function load(url, context, next) {
   const loaded = await next(url, context);
-  const source = String(loaded.source);
+  // esbuild breaks a long line within a text.
+  const source = String(loaded.source).replaceAll("\\\\\\n", "");
   if (!url.includes("/dist/") || !was.test(source)) return loaded;
   return { ...loaded, source: source.replace(was, (path) => path + "retirement:" + process.env.TEST_RETIREMENT + ",") };
 }`;
