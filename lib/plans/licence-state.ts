@@ -59,6 +59,9 @@ export const wantsPayment = (state: LicenceState) =>
 
 const hasEnded = ({ status }: Licence) => ["canceled", "incomplete_expired", "gone"].includes(status);
 
+/** Whether the first payment of a subscription is missing, and may never come. */
+export const hasNeverBegun = ({ status }: Licence) => ["incomplete", "incomplete_expired"].includes(status);
+
 /** Whether a subscription gives nothing and asks for nothing now, so that another licence may take its place. */
 export const isReplaceable = ({ status, licence_until_ms }: Licence) =>
   licence_until_ms === 0 && status !== "past_due" && status !== "unpaid";

@@ -28,7 +28,7 @@ export const { GET } = toPlatform(
     const { sessions, ways } = read ?? {};
     const latest = sessions?.find((session) => session.kind === "app" && isNew(session, nowMs));
     const own = sessions?.find(({ id }) => id === sessionId);
-    const licence = licenceThatCounts(bought, state);
+    const licence = licenceThatCounts(account, bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
     const isWell =
       state.mayRun && account.deletes_at_ms === null && !(licence && isDue(licenceStateOf(licence)));
@@ -48,8 +48,8 @@ export const { GET } = toPlatform(
           </Apps>
         )
       ),
-      state.mayRun && <PlanCard key="plan" {...visit} />,
-      <CreditsCard key="credits" {...visit} />,
+      state.mayRun && <OwnPlan key="plan" {...visit} />,
+      <OwnCredits key="credits" {...visit} />,
       !isBegun && hasApp && <Apps key="apps" read={read} nowMs={nowMs} />,
     ];
     const shown = cards.filter(Boolean);
@@ -81,7 +81,7 @@ export const { GET } = toPlatform(
   }),
 );
 
-function PlanCard({ account, contents, plans }: OwnVisit) {
+function OwnPlan({ account, contents, plans }: OwnVisit) {
   const plan = plans.get(contents.plan);
   const lines = contentsInWords(contents, plans);
   return (
@@ -96,7 +96,7 @@ function PlanCard({ account, contents, plans }: OwnVisit) {
   );
 }
 
-function CreditsCard({ account, state }: OwnVisit) {
+function OwnCredits({ account, state }: OwnVisit) {
   return (
     <section className="card" aria-labelledby="credits">
       <Balance account={account} mayRun={state.mayRun} />

@@ -298,6 +298,12 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(stripe.invoices.get(stripe.subscriptions.get(subscription)?.latest_invoice ?? "")?.status).toBe(
       "void",
     );
+    await shop.deliverAll();
+    expect(await page(buyer, "/home/billing"), "it never began").not.toMatch(/licence ended on|Last plan/);
+    await pass(7);
+    const ended = await pages(buyer);
+    expect(ended).toContain("Your trial has ended");
+    expect(ended).not.toMatch(/licence ended on|Office licence <small>|Last plan<\/dt><dd>Office/);
   });
 
   it("whose first payment was finished meanwhile is not ended by beginning anew", async () => {

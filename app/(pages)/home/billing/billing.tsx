@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import { askUs } from "@/lib/config/contact";
 import { forms } from "@/lib/http/register/forms";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import { describeDue, hasNeverBegun, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
@@ -36,7 +36,7 @@ export function Billing({
   ...own
 }: BillingProps) {
   const state = bought?.licence && licenceStateOf(bought.licence);
-  const licence = licenceThatCounts(bought, standing);
+  const licence = licenceThatCounts(account, bought, standing);
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
@@ -54,7 +54,7 @@ export function Billing({
         ) : (
           <PlanFacts account={account} own={own} nowMs={nowMs} />
         )}
-        {bought?.licence && !licence && state !== "unfinished" && (
+        {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
             {terms.name ? `Your ${terms.name} licence` : "Your licence"} ended on{" "}
             <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.

@@ -5,7 +5,7 @@ import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
+import { describeDue, endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
@@ -21,10 +21,11 @@ export type Terms = {
 };
 
 /** The licence that the words about an account are about: one that runs, or for whose sake the company is stopped. */
-export function licenceThatCounts(bought: Purchases | undefined, { mayRun }: Standing) {
+export function licenceThatCounts(account: Account, bought: Purchases | undefined, { mayRun }: Standing) {
   const { licence } = bought ?? {};
-  if (!licence) return undefined;
-  return licence.licence_until_ms > 0 || !mayRun ? licence : undefined;
+  if (!licence || licence.licence_until_ms > 0) return licence;
+  const end = endOf(account, licence);
+  return !mayRun && (end.what === "licence" || end.isUnfinished) ? licence : undefined;
 }
 
 type LicenceFactsProps = { account: Account; licence: NonNullable<Purchases["licence"]>; terms: Terms };
