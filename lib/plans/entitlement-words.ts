@@ -89,6 +89,8 @@ type Facts = {
 export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): StateWords {
   if (status === "trial-ended") {
     const { tag, heading, hint, step } = endWords(end, zone);
+    const other = end.what === "trial" && licence && isEnd(licence) ? ends[licence] : undefined;
+    if (other?.beside) return { tag, heading, next: other.beside, ...other.step };
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
   const format = (untilMs ?? nowMs) - nowMs < withoutYearMs ? short : long;

@@ -28,7 +28,10 @@ function read(file: string) {
   return mail;
 }
 
-/** Every mail to an email, oldest first. */
+/**
+ * Every mail to an email, oldest first. A service whose clock is two years ahead deletes each at once, for files have this
+ * machine's time.
+ */
 export async function mailsTo(dataDir: string, email: string): Promise<Email[]> {
   const folder = join(dataDir, "mail");
   if (!existsSync(folder)) return [];

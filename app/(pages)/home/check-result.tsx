@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
-import { endOf, licenceStateOf } from "@/lib/plans/licence-state";
+import { endOf, licenceStateOf, liveOf } from "@/lib/plans/licence-state";
 import { asksForLicenceMs, type Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
@@ -32,6 +32,7 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
   const isCalm = state.mayRun && isSettled && !endsSoon;
   const end = state.status === "trial-ended" ? endOf(account, bought?.licence) : undefined;
   const isUnfinished = end?.what === "trial" && end.isUnfinished;
+  const isCharged = settings().billing ? bought && liveOf(bought.subscriptions).length > 0 : false;
   const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false && account?.deletes_at_ms === null;
   return (
@@ -44,7 +45,7 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
       {endedAtMs !== null && (
         <p>
           {isUnfinished ? "Your trial" : "It"} ended on <Clock atMs={endedAtMs} shows="date" />
-          {!isUnfinished && ", and nothing is charged"}.
+          {isCharged === false && ", and nothing is charged"}.
         </p>
       )}
       {children}

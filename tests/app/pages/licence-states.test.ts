@@ -579,6 +579,24 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await shop.deliverAll();
     expect(await limit(buyer)).toBe(5);
   });
+
+  it("that was returned in a trial is charged again after it, and the page says so", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-days", "6");
+    stripe.refundCharge(stripe.chargeOf(subscription));
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("trial");
+    await pass(7);
+    const home = await page(buyer);
+    expect(home).toContain("Your trial has ended");
+    expect(home).not.toContain("nothing is charged");
+    for (const text of [home, await page(buyer, "/home/billing")]) {
+      expect(text).toContain("Stripe charges you again when it renews. End it, or buy it again.");
+      expect(text).toContain("End it at Stripe");
+    }
+    stripe.end(subscription);
+    await shop.deliverAll();
+    expect(await page(buyer)).toContain(", and nothing is charged.");
+  });
 });
 
 describe.each(engines)("a shop's own words, on $name", (engine) => {
