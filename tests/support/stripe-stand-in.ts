@@ -424,9 +424,10 @@ export class StripeStandIn {
     const { status, pause_collection, collection_method } = this.find(this.subscriptions, id);
     const invoice = this.bill(id, "subscription_cycle", this.sumOf(id).total, isPaid);
     if (pause_collection) invoice.status = "void";
+    // What Stripe gave up collecting is only drafted from then on.
+    if (!isPaid && status === "unpaid") invoice.status = "draft";
     const isDue = invoice.status === "open" && (collection_method !== "send_invoice" || status !== "active");
-    // A voided invoice does not change the status.
-    const isKept = invoice.status === "void" || (isDue && status === "unpaid");
+    const isKept = invoice.status === "void" || invoice.status === "draft";
     this.change(id, { status: isKept ? status : isDue ? "past_due" : "active" });
   }
 
@@ -442,10 +443,11 @@ export class StripeStandIn {
     return Date.UTC(year, month, day) / 1000 + (Math.floor(anchor.getTime() / 1000) % daySeconds);
   }
 
-  /** The customer pays what is open, so the subscription is active again. */
+  /** The customer pays what is open, so the subscription is active again, unless its last invoice is a draft. */
   payOpen(id: string): void {
     for (const invoice of this.openInvoicesOf(id)) this.payInvoice(invoice, invoice.amount_remaining);
-    this.change(id, { status: "active" });
+    const latest = this.invoices.get(this.find(this.subscriptions, id).latest_invoice ?? "");
+    this.change(id, latest?.status === "draft" ? {} : { status: "active" });
   }
 
   private openInvoicesOf(id: string): Invoice[] {

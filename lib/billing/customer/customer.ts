@@ -186,6 +186,7 @@ export async function openPortal(
     throw new ApiError("paid_only");
   try {
     const customer = await ensureCustomer(db, { id, email }, `portal-${id}-${nowMs}`, nowMs);
+    await finalizeDrafts(db, id);
     const return_url = `${settings().appUrl}${pages.billing.path}`;
     const create = async (flow_data?: Stripe.BillingPortal.SessionCreateParams.FlowData) =>
       callStripe((stripe) =>
@@ -199,6 +200,28 @@ export async function openPortal(
   } catch (failure) {
     log().warn({ err: failure }, "the billing portal could not be opened");
     throw new ApiError("portal_failed");
+  }
+}
+
+/**
+ * Makes the last invoice of a licence that Stripe gave up payable, without a charge. Until it is paid, nothing goes on, but
+ * Stripe only drafts the invoices of such a subscription, and its portal shows no drafts
+ * (docs.stripe.com/billing/subscriptions/overview#unpaid-subscriptions).
+ */
+async function finalizeDrafts(db: Db, accountId: string): Promise<void> {
+  const unpaid = await db
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("status", "=", "unpaid")
+    .execute();
+  const expand = ["latest_invoice"];
+  for (const { id } of unpaid) {
+    const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
+    const invoice = subscription?.status === "unpaid" ? subscription.latest_invoice : undefined;
+    if (!invoice || typeof invoice === "string" || invoice.status !== "draft" || !invoice.id) continue;
+    const draft = invoice.id;
+    await callStripe((stripe) => stripe.invoices.finalizeInvoice(draft, { auto_advance: false }));
   }
 }
 

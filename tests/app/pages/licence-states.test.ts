@@ -452,6 +452,30 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("trial");
   });
 
+  // twentyhq/twenty#18770: who pays all that is open then stays stopped for ever.
+  it("that Stripe gave up has its last invoice made payable, uncharged, when the owner is led to the portal", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    stripe.change(subscription, { status: "unpaid" });
+    await shop.deliverAll();
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer), "the last invoice is a draft").toBe("trial");
+    const last = () => stripe.invoices.get(stripe.subscriptions.get(subscription)?.latest_invoice ?? "");
+    expect(last()?.status).toBe("draft");
+    const charged = stripe.charges.size;
+    buyer.browser = await Browser.signIn(service, buyer.email);
+    const { text } = await buyer.browser.submit("/home/portal", { account: buyer.id });
+    expect(text).toContain(`${stripe.url}/portal/`);
+    expect([last()?.status, stripe.charges.size]).toEqual(["open", charged]);
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
   it("that is unpaid beside a gift says so, and calls nothing due", async () => {
     for (const status of ["past_due", "unpaid"] as const) {
       const { buyer, subscription } = await shop.admitLicensed(...ended);
