@@ -93,10 +93,10 @@ function tellApart(
 }
 
 const number = (alike: Session[]) =>
-  alike.map((session, at) => {
-    const nth = alike.length - at;
-    return nth === 1 ? session : { ...session, name: `${session.name} #${nth}` };
-  });
+  alike.map((session, at) => ({
+    ...session,
+    name: `${session.name}, ${alike.length - at} of ${alike.length}`,
+  }));
 
 /** For example "Token copied on 21 November". */
 export function nameToken(by: "owner" | "operator", nowMs: number): string {

@@ -123,6 +123,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
     session;
   const isOwn = id === ownId;
   const network = kind === "browser" && networkOf(session);
+  const isElsewhere = network && network !== ownNetwork;
   return (
     <li data-key={id}>
       <details className="session" open={session.in_turn_since_ms !== null}>
@@ -135,11 +136,14 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
             {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
             {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
             <small className="quiet">
-              {isOwn ? "active now" : usedInWords(session, nowMs)} ·{" "}
-              {network && (
-                <span className="where">{network === ownNetwork ? "your network" : network} · </span>
+              {isOwn ? "active now" : usedInWords(session, nowMs)}
+              {isElsewhere && ` · ${ownNetwork ? "another network" : network}`}
+              {kind === "program" && (
+                <>
+                  {" "}
+                  · until <Clock atMs={expires_at_ms} shows="time" />
+                </>
               )}
-              until <Clock atMs={expires_at_ms} shows={kind === "program" ? "time" : "day"} />
             </small>
           </span>
         </summary>

@@ -25,9 +25,11 @@ describe("sessions of one name", () => {
       ["Claude, since 28 November at 09:00", "Claude, since 28 November at 07:30"],
     );
     expect(namesOf([session("Claude", "2026-11-28T09:00Z"), session("Claude", "2026-11-28T09:00Z")])).toEqual(
-      ["Claude #2", "Claude"],
+      ["Claude, 2 of 2", "Claude, 1 of 2"],
     );
-    expect(namesOf([session("Claude", null), session("Claude", null)])).toEqual(["Claude #2", "Claude"]);
+    expect(namesOf([session("Claude", null), session("Claude", null)])).toEqual([
+      ...["Claude, 2 of 2", "Claude, 1 of 2"],
+    ]);
   });
 
   it("have days of their owner's zone", () => {
