@@ -144,7 +144,7 @@ export const privacy: DocumentText = {
 
 const ownText = () => `${operatorInWords()} ${supportInWords()}
 
-The service keeps the data that it needs to let you sign in and to say whether your company may run. There is no advertising, no tracking and no profile, and no data is sold. Your assistants, their work and your other apps stay in your own apps: this service never sees them.
+The service keeps the data that it needs to let you sign in and to say whether your plan is active. There is no advertising, no tracking and no profile, and no data is sold. Your assistants, their work and your other apps stay in your own apps: this service never sees them.
 
 ## The data we keep
 
@@ -199,7 +199,7 @@ export function recipients(given: Settings): string[] {
   const { signIn, mail, billing, databaseUrl, redis, upstash, onVercel } = given;
   return [
     "The operator, who can read and change the data above. Each change is recorded in the audit.",
-    "The apps that you approve: they can read whether your company may run, and your credits, until you disconnect them.",
+    "The apps that you approve: they can read your plan and your credits, until you disconnect them.",
     signIn.kind === "clerk" && "Clerk, which signs you in: your email and your sessions.",
     mail.kind !== "files" &&
       `${mail.kind === "resend" ? "Resend, which" : "The mail server that"} delivers our mail: your email, and the mails.`,
