@@ -50,7 +50,6 @@ export function limitInWords(name: string, limit: number | null): string {
 
 type PlanCardProps = OfferedPlan & {
   plans: Plans;
-  tag?: string | false;
   /** What a plan without a price costs. */
   terms?: ReactNode;
   /** What the account has, if that is not what the plan contains. */
@@ -61,7 +60,7 @@ type PlanCardProps = OfferedPlan & {
 };
 
 /** A plan: what it is for, its prices, and what is in it. */
-export function PlanCard({ plan, offers, plans, tag, terms, contents, act, children }: PlanCardProps) {
+export function PlanCard({ plan, offers, plans, terms, contents, act, children }: PlanCardProps) {
   const credits = toCredits(plan?.credit_thousandths ?? 0);
   const has = contents ?? plan?.contents;
   const lines = [
@@ -71,9 +70,8 @@ export function PlanCard({ plan, offers, plans, tag, terms, contents, act, child
   const isOneOfSeveral = ({ period }: Offer) =>
     period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
   return (
-    <li className="card" data-is-own={tag ? "" : undefined}>
+    <li className="card">
       <h3>{offers[0]?.name ?? plan?.title}</h3>
-      {tag && <span className="tag">{tag}</span>}
       {plan?.description && <p className="quiet">{plan.description}</p>}
       {terms && <p className="price">{terms}</p>}
       {offers.length > 0 && (
@@ -93,6 +91,14 @@ export function PlanCard({ plan, offers, plans, tag, terms, contents, act, child
       <Lines lines={lines} />
     </li>
   );
+}
+
+/** Whether tax comes on top of prices, in a sentence; nothing while Stripe does not say so. */
+export function taxInWords(offers: readonly Offer[]): string {
+  const taxes = new Set(offers.map(({ tax }) => tax));
+  if (taxes.has("added")) return "Stripe adds tax where a price says so, and shows the sum before you pay.";
+  if (taxes.has("included")) return "Prices include tax.";
+  return taxes.has("none") ? "You pay the price that you see: no tax is added." : "";
 }
 
 /** What an offer costs, and what that is a month. */

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
@@ -10,9 +11,10 @@ import { publications } from "@/lib/http/register/publications";
 import { ButtonLink } from "./button-link";
 import { AboutEmail, EmailField } from "./email-form";
 import { Apps, nameApps } from "./front/apps";
-import { Prices, readPrices } from "./front/prices";
+import { Prices, PricesInShort, readPrices } from "./front/prices";
 import { Questions } from "./front/questions";
 import { WaitingJob } from "./front/waiting-job";
+import type { Offer } from "./home/billing/offers";
 import { wide } from "./html-page";
 import { Icon, type IconName } from "./icons";
 
@@ -36,7 +38,7 @@ export const { GET } = toPlatform(
       return {
         content: (
           <div className="front">
-            <Hero isSignedIn={isSignedIn} />
+            <Hero isSignedIn={isSignedIn} offers={prices.offers} />
             <Jobs />
             <section className="split" aria-labelledby="approve">
               <div>
@@ -78,7 +80,7 @@ export const { GET } = toPlatform(
   ),
 );
 
-function Hero({ isSignedIn }: { isSignedIn: boolean }) {
+function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) {
   const [first, second] = nameApps();
   return (
     <div className="hero">
@@ -93,7 +95,9 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
         ) : isSignedIn ? (
           <ButtonLink to={pages.home.path}>Open your home page</ButtonLink>
         ) : (
-          <AskForPlace />
+          <AskForPlace>
+            <PricesInShort offers={offers} />
+          </AskForPlace>
         )}
       </div>
       <img
@@ -107,7 +111,7 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
   );
 }
 
-function AskForPlace() {
+function AskForPlace({ children }: { children: ReactNode }) {
   return (
     <form className="ask" method="post" action={forms.joinWaitlist.path} noValidate>
       <label htmlFor="email">Your email</label>
@@ -115,6 +119,7 @@ function AskForPlace() {
         <EmailField />
         <button type="submit">Join the waitlist</button>
       </div>
+      {children}
       <p className="quiet">
         By invitation only. We email you twice: now, to confirm the address, and when your place is ready.
         Already invited? <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
@@ -175,7 +180,7 @@ function WhoRunsIt() {
       <div>
         <h2>For developers</h2>
         <p>
-          One request tells your app whether the company may run.{" "}
+          One request tells your app whether its owner’s plan is active.{" "}
           <a href={pages.quickStart.path}>Quick start</a> · <a href={pages.apiReference.path}>The API</a> ·{" "}
           <a href={pages.mcp.path}>MCP</a>
         </p>

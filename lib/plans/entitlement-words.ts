@@ -69,8 +69,11 @@ const dayOf = (atMs: number, zone: string | null | undefined, format = long) =>
 
 const withoutYearMs = 300 * dayMs;
 
+/** The step of whoever has no licence: all of them are a choice. */
+export const chooseLicence = "Choose a licence";
+
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
-const choose = () => settings().billing && stepTo("Choose a licence");
+const choose = () => settings().billing && stepTo(chooseLicence);
 
 /** What the words of a state are made of. */
 type Facts = {
@@ -182,7 +185,7 @@ type EndWords = {
 
 const anew: EndWords = {
   hint: (where) => `Choose a licence${where}; they run again as soon as you have one.`,
-  step: stepTo("Choose a licence"),
+  step: stepTo(chooseLicence),
 };
 
 /** What an owner does about a licence that has ended, or has not begun. */
@@ -209,7 +212,7 @@ const ends: Record<LicenceEnd, EndWords> = {
   paused: {
     beside: "The licence that you bought is paused.",
     hint: (where) => `To go on with your licence, ${askUs()}; or choose another one${where}.`,
-    step: stepTo("Choose a licence"),
+    step: stepTo(chooseLicence),
   },
 };
 
@@ -233,7 +236,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
   hobby: () => ({
     tag: "Hobby",
     heading: active,
-    next: "Open your apps: your assistants are ready for work. The hobby plan is free and does not end.",
+    next: "Open your apps: your assistants are ready for work.",
   }),
   invalid: () => ({
     tag: "Account not readable",

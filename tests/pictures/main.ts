@@ -80,6 +80,7 @@ const bought: Record<string, (subscription: string) => void> = {
     for (let n = 0; n < 13; n++) stripe.renew(subscription);
     stripe.refundCharge(stripe.chargeOf(subscription), 900);
     stripe.renew(subscription, { isPaid: false });
+    spreadInvoices(subscription);
   },
 };
 
@@ -87,6 +88,17 @@ function latestInvoice(subscription: string) {
   const invoice = stripe.invoices.get(String(stripe.subscriptions.get(subscription)?.latest_invoice));
   if (!invoice) throw new Error("no invoice");
   return invoice;
+}
+
+/** Has the invoices of a customer come a month after each other, the latest now. */
+function spreadInvoices(subscription: string): void {
+  const { customer } = latestInvoice(subscription);
+  const all = [...stripe.invoices.values()].filter((one) => one.customer === customer);
+  for (const [at, invoice] of all.entries()) {
+    invoice.created -= (all.length - 1 - at) * 30 * 86_400;
+    const period = { start: invoice.created, end: invoice.created + 30 * 86_400 };
+    for (const line of invoice.lines.data) line.period = period;
+  }
 }
 
 function openLatestInvoice(subscription: string): void {
@@ -347,6 +359,9 @@ async function buyLicence(email: string, become: (subscription: string) => void)
 async function connectMany(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
   await Browser.signIn(service, email);
+  changeStore(
+    `UPDATE local_sessions SET name = 'Safari on iPhone', begun_in = name WHERE rowid = (SELECT max(rowid) FROM local_sessions)`,
+  );
   const app = await makeApp(service);
   await connectApp(app, owner, service);
   clock.pass(hourMs / 8);

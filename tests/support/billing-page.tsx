@@ -1,10 +1,9 @@
 import { Billing } from "@/app/(pages)/home/billing/billing";
-import { hasOpen, Invoices } from "@/app/(pages)/home/billing/invoices";
+import { hasOpen, Invoices, readInvoices } from "@/app/(pages)/home/billing/invoices";
 import { LicenceChange } from "@/app/(pages)/home/billing/licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "@/app/(pages)/home/billing/offers";
 import { PlanChoice } from "@/app/(pages)/home/billing/plan-choice";
 import type { Account } from "@/lib/accounts/account";
-import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import type { Db } from "@/lib/db/store";
 import { renderHtml } from "@/lib/http/render-html";
 import { currentLicence } from "@/lib/plans/licence-state";
@@ -41,7 +40,7 @@ export async function readBillingPage(
   const [offers, terms, invoices] = await Promise.all([
     readOffersTo(account, bought, plans, nowMs),
     readTerms(bought, plans, nowMs),
-    readInvoicesOf(bought, nowMs),
+    readInvoices(bought, plans, nowMs),
   ]);
   const changes = await readChangesOf(bought, offers, change, nowMs);
   const standing = standingOf(account, bought.licence, nowMs);
@@ -72,7 +71,7 @@ export async function readBillingPage(
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),
     invoices: [...listed.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => {
-      const [, state = "", total] = /^<span>(.*?)<\/span>.*<b>(.*?)<\/b>/.exec(row) ?? [];
+      const [, state = "", total] = /<em>(.*?)<\/em>.*<b>(.*?)<\/b>/.exec(row) ?? [];
       return { state, total: moneyIn(total) };
     }),
   };

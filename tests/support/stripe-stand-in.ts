@@ -620,7 +620,16 @@ export class StripeStandIn {
           days === null && subscription.status !== "incomplete" ? this.nowSeconds() + 3 * daySeconds : null,
       },
       ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
-      ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds, lines: { data: [] } },
+      ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds },
+      lines: {
+        data: subscription.items.data.map(
+          ({ price, quantity, current_period_start, current_period_end }) => ({
+            ...{ amount: (price.unit_amount ?? 0) * (quantity ?? 1), quantity: quantity ?? 1 },
+            period: { start: current_period_start, end: current_period_end },
+            pricing: { price_details: { price: price.id } },
+          }),
+        ),
+      },
       ...this.linksOf(newId),
       customer,
     } as Invoice;
@@ -718,11 +727,17 @@ export class StripeStandIn {
     const price = this.prices.get(fields.get("pricing[price]") ?? "");
     if (invoice?.status !== "draft" || !price) return refuse(400, undefined, "No such draft or price.");
     if (!price.active) return refuse(400, undefined, "The price specified is inactive.");
-    const amount = price.unit_amount ?? 0;
-    const period = { start: this.nowSeconds(), end: this.nowSeconds() };
-    invoice.lines.data.push({ amount, quantity: 1, period, pricing: { price_details: { price: price.id } } });
-    Object.assign(invoice, { total: invoice.total + amount, currency: price.currency });
+    const line = this.lineOf(price.id);
+    invoice.lines.data.push(line);
+    Object.assign(invoice, { total: invoice.total + line.amount, currency: price.currency });
     return ok({ id: this.newId("ii"), object: "invoiceitem" });
+  }
+
+  /** A line for something that is paid once. */
+  private lineOf(priceId: string): Line {
+    const period = { start: this.nowSeconds(), end: this.nowSeconds() };
+    const amount = this.prices.get(priceId)?.unit_amount ?? 0;
+    return { amount, quantity: 1, period, pricing: { price_details: { price: priceId } } };
   }
 
   private finalizeInvoice(id: string): Reply {
@@ -789,7 +804,8 @@ export class StripeStandIn {
       ...{ id, object: "invoice", status: "paid", billing_reason: "manual", created: this.nowSeconds() },
       ...{ currency: currency ?? "eur", total, amount_paid: total, amount_remaining: 0 },
       ...{ due_date: null, next_payment_attempt: null },
-      ...{ customer: String(customer), parent: null, intents: [intent.id], lines: { data: [] } },
+      ...{ customer: String(customer), parent: null, intents: [intent.id] },
+      lines: { data: [this.lineOf(asked["line_items[0][price]"] ?? "")] },
       ...this.linksOf(id),
     });
     return intent;

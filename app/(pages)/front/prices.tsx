@@ -6,7 +6,7 @@ import { settings } from "@/lib/config/settings";
 import { type Plans, readPlans } from "@/lib/plans/plan";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { type Offer, readOffers } from "../home/billing/offers";
-import { groupByPlan, hasWords, PlanCard } from "../plan-cards";
+import { groupByPlan, hasWords, PlanCard, taxInWords } from "../plan-cards";
 import { readPart } from "../read-part";
 
 type Sold = { plans: Plans; offers: Offer[]; isWhole: boolean };
@@ -52,11 +52,23 @@ export function Prices({ plans, offers, children }: Sold & { children: ReactNode
       <p className="quiet">
         A trial ends by itself; your invitation may give it more days.{" "}
         {sellsLicences
-          ? "You see every price before you pay, and cancel by yourself. Your apps’ own subscriptions are not included."
+          ? `${taxInWords(offers)} You cancel by yourself, at any time. Your apps’ own subscriptions are not included.`
           : "Plans aren’t sold on this site. Ask whoever invited you."}
       </p>
       {children}
     </section>
+  );
+}
+
+/** What it costs, in a line: the trial, and one of the plans after it. */
+export function PricesInShort({ offers }: Pick<Sold, "offers">) {
+  const [example] = offers.filter(({ period, amount }) => period === "1 month" && amount);
+  return (
+    <p className="in-short">
+      <strong>{free.trial}.</strong>{" "}
+      {example && `Then a plan, for example ${example.name} for ${example.amount}. `}
+      <a href="#prices">{example ? "All prices" : "What it costs"}</a>
+    </p>
   );
 }
 

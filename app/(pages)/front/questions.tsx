@@ -15,7 +15,7 @@ const questions = (): Record<string, ReactNode> => ({
   ),
   "What can an app do here?":
     "It reads your plan and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
-  "What are credits?": `${creditUse()} Each job says what it used, and without any left, only what costs some waits.`,
+  "What are credits?": `${creditUse()} Without enough of them, only jobs that cost some are refused.`,
   "What happens after the trial?": settings().billing
     ? "Your assistants pause, and nothing is lost or charged. Choose a licence, and they go on."
     : `Your assistants pause, and nothing is lost or charged. For a plan, ${askUs()}.`,

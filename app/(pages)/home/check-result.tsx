@@ -20,7 +20,7 @@ type CheckResultProps = {
   hadApp?: boolean | undefined;
   bought?: Purchases | undefined;
   nowMs: number;
-  /** Until when, by the licence. */
+  /** Until when, by the licence, and what one costs. */
   children?: ReactNode;
 };
 
@@ -48,10 +48,9 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
           {isCharged === false && ", and nothing is charged"}.
         </p>
       )}
-      {children}
+      <div className="aside">{children}</div>
       <p>
         {lacksApp && trial && "Your trial is free, and ends by itself. "}
-        {lacksApp && state.status === "hobby" && "You are on the free hobby plan, which does not end. "}
         {lacksApp
           ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
           : state.next}

@@ -1,18 +1,18 @@
-import type { ReactNode } from "react";
 import { spendable } from "@/lib/accounts/credits/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
-import { isDue } from "@/lib/plans/entitlement-words";
+import { chooseLicence, isDue } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
+import { asksForLicenceMs } from "@/lib/plans/standing";
 import { Monogram } from "../icons";
-import { contentsInWords, Lines } from "../plan-cards";
+import { contentsInWords, Lines, taxInWords } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
 import { usedInWords } from "./access/sessions";
 import { Balance } from "./billing/credits";
-import { readTerms, sellsCreditsTo } from "./billing/offers";
-import { LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what-runs";
+import { type Offers, readOffersTo, readTerms, sellsCreditsTo } from "./billing/offers";
+import { Fact, LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what-runs";
 import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
@@ -34,26 +34,24 @@ export const { GET } = toPlatform(
       state.mayRun && account.deletes_at_ms === null && !(licence && isDue(licenceStateOf(licence)));
     const steps = read && isWell ? firstSteps(account, read) : [];
     const isBegun = steps.every(({ isDone }) => isDone);
-    const news = latest && <LatestApp app={latest} nowMs={nowMs} />;
+    const isToChoose =
+      state.step?.words === chooseLicence &&
+      (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
+    const offers = isToChoose && bought ? await readOffersTo(account, bought, plans, nowMs) : undefined;
     const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
     const cards = [
       !isBegun ? (
         <FirstDays key="steps" steps={steps}>
-          {news}
+          {latest && <LatestApp app={latest} nowMs={nowMs} />}
         </FirstDays>
       ) : (
-        hasApp !== false && (
-          <Apps key="apps" read={read} nowMs={nowMs}>
-            {news}
-          </Apps>
-        )
+        hasApp !== false && <Apps key="apps" read={read} latest={latest} nowMs={nowMs} />
       ),
       state.mayRun && <OwnPlan key="plan" {...visit} />,
       <OwnCredits key="credits" {...visit} />,
-      !isBegun && hasApp && <Apps key="apps" read={read} nowMs={nowMs} />,
-    ];
-    const shown = cards.filter(Boolean);
-    const below = isWell ? shown.slice(1) : [];
+      !isBegun && hasApp && !latest && <Apps key="apps" read={read} nowMs={nowMs} />,
+    ].filter(Boolean);
+    const below = isWell ? cards.slice(1) : cards;
     return (
       <>
         <div className="start">
@@ -65,9 +63,10 @@ export const { GET } = toPlatform(
                 terms={{ ...terms, card: undefined, name: state.mayRun ? undefined : terms.name }}
               />
             )}
-            {!licence && account.plan === "licensed" && <PlanFacts account={account} nowMs={nowMs} />}
+            {!licence && account.plan !== "trial" && <PlanFacts account={account} nowMs={nowMs} />}
+            {offers && <Prices {...offers} />}
           </CheckResult>
-          {isWell ? shown[0] : <div className="beside">{shown}</div>}
+          {isWell && cards[0]}
         </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
@@ -80,6 +79,25 @@ export const { GET } = toPlatform(
     );
   }),
 );
+
+/** What the licences cost that may be chosen, by the month where they are sold by it. */
+function Prices({ licences }: Offers) {
+  const monthly = licences.filter(({ period }) => period === "1 month");
+  const shown = (monthly.length > 0 ? monthly : licences).filter(({ amount }) => amount).slice(0, 3);
+  if (shown.length === 0) return null;
+  return (
+    <>
+      <dl className="what-runs">
+        {shown.map(({ priceId, name, amount }) => (
+          <Fact key={priceId} name={name}>
+            {amount}
+          </Fact>
+        ))}
+      </dl>
+      <p className="quiet">{taxInWords(shown)}</p>
+    </>
+  );
+}
 
 function OwnPlan({ account, contents, plans }: OwnVisit) {
   const plan = plans.get(contents.plan);
@@ -116,18 +134,25 @@ const maxApps = 4;
 const lastUse = ({ checked_at_ms, last_seen_at_ms }: Session) =>
   Math.max(checked_at_ms ?? 0, last_seen_at_ms ?? 0);
 
-type AppsProps = { read: Access | undefined; nowMs: number; children?: ReactNode };
+type AppsProps = {
+  read: Access | undefined;
+  /** The one of which more is said than its last check. */
+  latest?: Session | undefined;
+  nowMs: number;
+};
 
 /** The apps that were used last, with their last check. */
-function Apps({ read, nowMs, children }: AppsProps) {
+function Apps({ read, latest, nowMs }: AppsProps) {
   const apps = read?.sessions.filter(({ kind }) => kind === "app");
-  const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
+  const others = apps?.filter(({ id }) => id !== latest?.id);
+  const shown = others?.toSorted((one, other) => lastUse(other) - lastUse(one)).slice(0, maxApps);
   return (
     <section className="card" aria-labelledby="apps">
       <h2 id="apps">Apps and agents</h2>
-      {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
+      {latest && <LatestApp app={latest} nowMs={nowMs} />}
+      {!apps && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
       <ul className="entries named">
-        {latest?.slice(0, maxApps).map((app) => (
+        {shown?.map((app) => (
           <li key={app.id} data-key={app.id}>
             <Monogram name={app.name} />
             <span>{app.name}</span>
@@ -137,12 +162,9 @@ function Apps({ read, nowMs, children }: AppsProps) {
       </ul>
       <p>
         <a href={pages.access.path}>
-          {latest && latest.length > maxApps
-            ? `All ${latest.length} apps`
-            : "Manage apps, or connect another"}
+          {apps && apps.length > maxApps ? `All ${apps.length} apps` : "Manage apps, or connect another"}
         </a>
       </p>
-      {children}
     </section>
   );
 }

@@ -10,9 +10,9 @@ const maxRead = 24; // drafts are among them
 const maxPagesOfCharges = 3;
 
 /**
- * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `pdf` and `page` are Stripe's
- * addresses of its document and of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid
- * by then, or charged no more.
+ * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
+ * until when it is paid, and whether it took another one's place. `pdf` and `page` are Stripe's addresses of its document and
+ * of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid by then, or charged no more.
  */
 export type Invoice = {
   id: string;
@@ -23,6 +23,7 @@ export type Invoice = {
   due: number;
   paid: number;
   refunded: number;
+  item: { priceId: string; untilMs: number | undefined; isChange: boolean } | undefined;
   pdf: string | undefined;
   page: string | undefined;
   next: { what: "charged" | "mailed"; atMs: number } | undefined;
@@ -62,8 +63,23 @@ function toInvoice(invoice: Stripe.Invoice, refunded: Map<string, number>): Invo
   return {
     ...{ id, atMs: created * 1000, status: status as Invoice["status"], currency, total },
     ...{ due: amount_remaining, paid: amount_paid, refunded: Math.min(returned, amount_paid) },
+    item: itemOf(invoice),
     ...{ pdf: secureAddress(invoice.invoice_pdf), page: secureAddress(invoice.hosted_invoice_url) },
     next: nextOf(invoice),
+  };
+}
+
+/** What an invoice charges for: the line that lasts longest, of those that add to the sum. */
+function itemOf({ lines, billing_reason }: Stripe.Invoice): Invoice["item"] {
+  const charged = lines.data.filter(({ amount, pricing }) => amount >= 0 && pricing?.price_details);
+  const [line] = charged.toSorted((one, other) => other.period.end - one.period.end);
+  const price = line?.pricing?.price_details?.price;
+  if (!line || !price) return undefined;
+  const { start, end } = line.period;
+  return {
+    priceId: idOf(price),
+    untilMs: end > start ? end * 1000 : undefined,
+    isChange: billing_reason === "subscription_update",
   };
 }
 

@@ -23,6 +23,20 @@ export async function findOldestPrice(ids: string[], nowMs: number): Promise<num
   return Math.min(nowMs, ...prices.flatMap((price) => (price ? price.created * 1000 : [])));
 }
 
+/** What is true of the tax of a price: it is `added` to it or `included`, or there is `none`, as Stripe charges none. */
+export type Tax = "added" | "included" | "none";
+
+/** Whether tax is added to a price, as Stripe is set. Throws while Stripe cannot be asked. */
+export async function taxOf(
+  price: Stripe.Price,
+  customersCurrency: string | undefined,
+  nowMs: number,
+): Promise<Tax> {
+  if (!requireBilling().hasTax) return "none";
+  const { currency, tax_behavior } = chargedIn(price, customersCurrency);
+  return (await addsTax(tax_behavior, currency, nowMs)) ? "added" : "included";
+}
+
 /**
  * For example `€49.00 a month plus tax`; `undefined` for a price that depends on the quantity. Throws while Stripe cannot be
  * asked.
@@ -34,11 +48,11 @@ export async function amountInWords(
   customersCurrency: string | undefined,
   nowMs: number,
 ): Promise<string | undefined> {
-  const { currency, unit_amount, tax_behavior } = chargedIn(price, customersCurrency);
+  const { currency, unit_amount } = chargedIn(price, customersCurrency);
   if (unit_amount === null) return undefined;
   const { interval, interval_count: count = 1 } = price.recurring ?? {};
   const period = interval && (count === 1 ? `a ${interval}` : `every ${count} ${interval}s`);
-  const isTaxed = requireBilling().hasTax && (await addsTax(tax_behavior, currency, nowMs));
+  const isTaxed = (await taxOf(price, customersCurrency, nowMs)) === "added";
   // Checkout chooses by where the customer is.
   const isOneOfMany = !customersCurrency && Object.keys(price.currency_options ?? {}).length > 1;
   return [

@@ -112,7 +112,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
 
   it("say no tax of a payment of which credit pays a part", async () => {
     const { buyer } = await admit((_, customer) => void stripe.credits.set(customer, 1000));
-    expect(await read(buyer)).toMatch(/Renews on[\w ]+Amount€39\.00 Card/);
+    expect(await read(buyer)).toMatch(/Renews on[\w ]+Amount€39\.00 for a monthCard/);
   });
 
   it("are not those of before a change", async () => {
@@ -160,6 +160,11 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     shop.pass(11 * 60_000);
     expect(await read(await shop.admit("--trial-ends", "2026-01-01"))).toContain("€49.00 a month plus tax");
     stripe.tax.behavior = "inferred_by_currency";
+    setPrice("price_month", { tax_behavior: "inclusive" });
+    shop.pass(11 * 60_000);
+    expect(await read(await shop.admit("--trial-ends", "2026-01-01"))).toContain("Prices include tax.");
+    setPrice("price_month", { tax_behavior: "unspecified" });
+    shop.pass(11 * 60_000);
   });
 
   it("say what is due while a payment is missing", async () => {

@@ -97,7 +97,7 @@ describe("the front page of an operator", () => {
     expect(main).toContain("<h3>Office licence</h3>");
     expect(main).toContain('<b class="price">€49.00 a month</b>');
     expect(caching).toBe("public, no-cache, no-transform");
-    expect(main).toContain("You see every price before you pay");
+    expect(main).toContain("no tax is added");
     await shop.close();
 
     const closed = await openShop(embedded, { STRIPE_API_URL: "http://127.0.0.1:9" });

@@ -55,7 +55,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(home).toContain('<span class="tag">Licensed</span></div><h1>Your plan is active</h1>');
     expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
     expect(home).toContain(
-      "What costs some is refused until you have more. Your company keeps running either way.",
+      "A job that costs more than you have is refused. Your company keeps running either way.",
     );
     expect(home).toContain("licensed@example.com");
     const billing = await shown(owner, "/home/billing");
@@ -81,7 +81,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
   it("show what a hobby plan is, which lists no step about the end of a trial", async () => {
     const home = await shown(await admit("hobby@example.com", "--plan", "hobby"));
     expect(home).toContain('<span class="tag">Hobby</span>');
-    expect(home).toContain("free hobby plan");
+    expect(home).toContain("<dt>Price</dt><dd>Free");
     expect(home).toContain("1 of 3 done");
     expect(home).not.toContain("trial");
   });
@@ -204,7 +204,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(home).toMatch(/It ended on <time [^>]*>1 January 2026 UTC<\/time>, and nothing is charged\./);
     expect(home).not.toContain("keeps running");
     const hobby = await shown(await admit("hobby-alone@example.com", "--plan", "hobby"));
-    expect(hobby).toContain("You are on the free hobby plan, which does not end.");
+    expect(hobby).toContain("<dt>Ends</dt><dd>Never");
     expect(hobby).toContain("Connect your first app: your assistants work there.");
   });
 

@@ -23,12 +23,17 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
       [];
     return section?.replaceAll("<!-- -->", "");
   };
+  /** What each invoice is for. */
+  const namesFor = async (buyer: Buyer) =>
+    [...((await sectionFor(buyer)) ?? "").matchAll(/<li><span>(.*?)<\/span>/gs)].map(([, name = ""]) =>
+      name.replaceAll(/<[^>]*>/g, ""),
+    );
   /** Each invoice in words, and then its links. */
   const invoicesFor = async (buyer: Buyer) =>
     [...((await sectionFor(buyer)) ?? "").matchAll(/<li>.*?<\/li>/gs)].map(([entry]) => {
       const links = [...entry.matchAll(/<a href="([^"]+)" rel="noopener noreferrer"[^>]*>(\w+)<\/a>/g)];
       expect(links, "each link has its words and is at Stripe").toHaveLength(entry.split("<a ").length - 1);
-      const [, state] = /<span>(.*?)<\/span>/.exec(entry) ?? [];
+      const [, state] = /<em>(.*?)<\/em>/.exec(entry) ?? [];
       const [, amount] = /<b>(.*?)<\/b>/.exec(entry) ?? [];
       return [state, amount, ...links.map(([, to, words]) => `${words} ${to}`)];
     });
@@ -136,6 +141,22 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     await shop.deliverAll();
     expect(await words()).not.toContain(earlier);
     expect(await words(bystander.buyer)).not.toContain(earlier);
+  });
+
+  it("say what each is for and until when, also of a change and where Stripe has no lines", async () => {
+    const { buyer, customer, subscription } = await admit();
+    await shop.buy(buyer, { credits: "price_pack" });
+    stripe.switchPrice(subscription, "price_team");
+    const untilOf = (id: string) =>
+      formatInstant((stripe.itemOf(id).current_period_end ?? 0) * 1000, "date", "UTC");
+    await shop.deliverAll();
+    const [change, pack, first = ""] = await namesFor(buyer);
+    expect(change).toBe(`Change to Team licence until ${untilOf(subscription)} UTC`);
+    expect(pack).toBe("500 credits");
+    expect(first).toMatch(/^Office licence until \d+ \w+ \d{4} UTC$/);
+    newestOf(customer).lines.data = [];
+    shop.pass(6 * 60_000);
+    expect((await namesFor(buyer))[0]).toBe("Invoice");
   });
 
   it("link to no address that is not secure", async () => {

@@ -38,8 +38,9 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     const { buyer, subscription } = await halfway();
     const offered = await open(buyer);
     expect(wordsIn(offered)).toContain(
-      "€49.00 a monthYou have thisTeam licence€990.00 a year that is €82.50 a monthChange to Team licence",
+      "€49.00 a monthYour planTeam licence€990.00 a year that is €82.50 a monthChange to Team licence",
     );
+    expect(wordsIn(offered)).toContain("You pay the price that you see: no tax is added.");
     const [, link = ""] = /href="\/home\/billing(\?change=price_team)#change"/.exec(offered) ?? [];
     const [ticking, atMs] = [stripe.nowMs, stripe.nowMs()];
     stripe.nowMs = () => atMs;

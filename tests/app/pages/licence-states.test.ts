@@ -70,6 +70,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
       expect(text).toContain("The change of your licence was not paid, so you have what you had before.");
+      expect(text).toContain("for the change to Team licence, €990.00 a year");
       expect(text).not.toContain("<strong>Team licence</strong>");
       expect(await subjects(buyer)).toEqual(["The payment for your change failed"]);
       stripe.change(subscription, { status: "unpaid" });

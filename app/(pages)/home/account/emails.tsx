@@ -97,8 +97,8 @@ function FewCredits({ accountId, limits }: { accountId: string; limits: NonNulla
         <b>Few credits</b>
         <p className="quiet" id="few-credits">
           {below === null
-            ? "When fewer than this many are left:"
-            : `When fewer than ${formatCredits(below)} are left.`}
+            ? "When fewer credits than this are left:"
+            : `When fewer than ${formatCredits(below)} credits are left.`}
         </p>
       </div>
       <Switch name="Few credits" isOn={below !== null} action={forms.setCreditLimits.path} hidden={hidden}>
@@ -109,6 +109,7 @@ function FewCredits({ accountId, limits }: { accountId: string; limits: NonNulla
             inputMode="decimal"
             autoComplete="off"
             maxLength={20}
+            placeholder="100"
             required
           />
         )}

@@ -1,16 +1,24 @@
 import { type CreditEntry, describeReason } from "@/lib/accounts/credits/ledger";
 import { dayMs } from "@/lib/config/durations";
+import { aheadOfUtc } from "@/lib/config/time-zone";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
 import { decimalsOf, formatCredits } from "./format-credits";
 
-/** Entries by their days in UTC, the latest first. Those of a day that are alike are one line, which opens. */
-export function CreditEntries({ entries }: { entries: readonly CreditEntry[] }) {
+type CreditEntriesProps = { entries: readonly CreditEntry[]; zone: string | null };
+
+/** Entries by their days in the owner's zone, or in UTC, the latest first. Those of a day that are alike are one line, which opens. */
+export function CreditEntries({ entries, zone }: CreditEntriesProps) {
+  const dayOf = ({ created_at_ms }: CreditEntry) =>
+    Math.floor((created_at_ms + (aheadOfUtc(zone, created_at_ms) ?? 0)) / dayMs);
   const decimals = Math.max(...entries.map(({ thousandths }) => decimalsOf(thousandths)));
-  const days = Map.groupBy(entries, ({ created_at_ms }) => Math.floor(created_at_ms / dayMs));
+  const days = Map.groupBy(entries, dayOf);
   return [...days].map(([day, ofDay]) => (
     <div key={day} className="history">
-      <h3>{formatInstant(day * dayMs, "date", "UTC")} UTC</h3>
+      <h3>
+        {formatInstant(day * dayMs, "date", "UTC")}
+        {zone === null && " UTC"}
+      </h3>
       <ol className="entries">
         {[...Map.groupBy(ofDay, kindOf).values()].map((alike) => (
           <Alike key={alike[0]?.id} entries={alike} decimals={decimals} />
@@ -32,7 +40,7 @@ function Alike({ entries, decimals }: AlikeProps) {
     return (
       <li>
         <span>{describeReason(entry)}</span>
-        <Clock atMs={entry.created_at_ms} shows="day and time" />
+        <Clock atMs={entry.created_at_ms} shows="time" />
         <Amount thousandths={entry.thousandths} decimals={decimals} />
       </li>
     );
@@ -50,7 +58,7 @@ function Alike({ entries, decimals }: AlikeProps) {
         <ol>
           {entries.map(({ id, created_at_ms, thousandths }) => (
             <li key={id}>
-              <Clock atMs={created_at_ms} shows="day and time" />
+              <Clock atMs={created_at_ms} shows="time" />
               <Amount thousandths={thousandths} decimals={decimals} />
             </li>
           ))}

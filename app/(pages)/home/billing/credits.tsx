@@ -59,7 +59,7 @@ export function Credits({ account, mayRun, read, children }: CreditsProps) {
       </div>
       {hasUsed && (
         <>
-          <CreditEntries entries={read.page} />
+          <CreditEntries entries={read.page} zone={account.time_zone} />
           {read.oldest && (
             <p className="quiet">
               {!read.hasNewer && "The latest "}
@@ -89,7 +89,7 @@ export function Balance({ account, mayRun }: BalanceProps) {
         <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        {creditUse()} What costs {credits > 0 ? "more than is left" : "some"} is refused until you have more.
+        {creditUse()} A job that costs more than you have is refused.
         {mayRun && " Your company keeps running either way."}
         {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
       </p>

@@ -1,10 +1,29 @@
-import type { Invoice, Invoices as Read } from "@/lib/billing/customer/invoices";
+import { type Invoice, type Invoices as Read, readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { moneyInWords } from "@/lib/config/money";
+import type { Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
+import { type Purchases, readOffersOf } from "./offers";
+
+type Named = Omit<Read, "listed"> & { listed: NamedInvoice[] };
+type NamedInvoice = Invoice & { name: string | undefined };
+
+/** The newest invoices of an account, each with the name of what it is for; `undefined` if Stripe does not say so in time. */
+export async function readInvoices(
+  bought: Purchases,
+  plans: Plans,
+  nowMs: number,
+): Promise<Named | undefined> {
+  const read = await readInvoicesOf(bought, nowMs);
+  if (!read) return undefined;
+  const prices = read.listed.map(({ item }) => item?.priceId);
+  const offers = await readOffersOf(prices, plans, nowMs);
+  const listed = read.listed.map((one) => ({ ...one, name: offers.get(one.item?.priceId ?? "")?.name }));
+  return { ...read, listed };
+}
 
 /** The newest invoices of the account, with Stripe's documents; in words while Stripe cannot say which there are. */
-export function Invoices({ read }: { read: Read | undefined }) {
+export function Invoices({ read }: { read: Named | undefined }) {
   if (read?.listed.length === 0) return null;
   return (
     <section className="card" id="invoices" aria-labelledby="invoices-heading">
@@ -26,7 +45,7 @@ export function Invoices({ read }: { read: Read | undefined }) {
 const shownAtOnce = 4;
 
 /** The first of them, and the others folded away. */
-function Entries({ listed }: Pick<Read, "listed">) {
+function Entries({ listed }: Pick<Named, "listed">) {
   const more = listed.slice(shownAtOnce);
   return (
     <>
@@ -52,12 +71,21 @@ function Entries({ listed }: Pick<Read, "listed">) {
 export const hasOpen = (read: Read | undefined) =>
   (read?.listed ?? []).some(({ status }) => status === "open");
 
-function InvoiceEntry(invoice: Invoice) {
-  const { atMs, status, currency, total, pdf, page, next } = invoice;
+function InvoiceEntry(invoice: NamedInvoice) {
+  const { atMs, name = "Invoice", item, status, currency, total, pdf, page, next } = invoice;
   const day = formatInstant(atMs, "date", "UTC");
   return (
     <li>
-      <span>{describeState(invoice)}</span>
+      <span>
+        {item?.isChange ? `Change to ${name}` : name}
+        {item?.untilMs && (
+          <>
+            {" "}
+            until <Clock atMs={item.untilMs} shows="date" />
+          </>
+        )}
+      </span>
+      <em>{describeState(invoice)}</em>
       <Clock atMs={atMs} shows="date" />
       <b>{moneyInWords(total, currency)}</b>
       <small>

@@ -1,10 +1,11 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { readCardOf } from "@/lib/billing/customer/card";
+import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
 import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
-import { amountInWords, monthInWords, readPrice } from "@/lib/billing/prices/prices";
+import { amountInWords, monthInWords, readPrice, type Tax, taxOf } from "@/lib/billing/prices/prices";
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
 import { settings } from "@/lib/config/settings";
 import { isDue } from "@/lib/plans/entitlement-words";
@@ -22,6 +23,7 @@ export type Offer = {
   /** The price's own name. */
   priceName: string;
   amount: string | undefined;
+  tax: Tax | undefined;
   /** What a price for several months comes to in one. */
   month: string | undefined;
   /** How often it is paid, for example `1 year`; undefined while Stripe does not say so. */
@@ -44,25 +46,50 @@ export async function readPurchases({ id }: Account) {
 }
 
 /** The name of a licence, what Stripe will charge for it next, and to which card, as far as Stripe says so in time. */
-export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: number) {
+export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) {
+  const { licence } = bought;
   if (!licence) return {};
   const { price_id, assistant_limit } = licence;
-  const plan = await readPart("the plan of a licence could not be read", async (db) =>
-    planOfPrice(await listPlanPrices(db, plans), price_id),
-  );
   const state = licenceStateOf(licence);
   const isCharged = ["renews", "free", "returned"].includes(state);
-  const [offer, next, card] = await Promise.all([
-    price_id ? readOffer({ id: price_id, plan }, { plans, fallbackName: "Licence" }, nowMs) : undefined,
+  const [offers, change, next, card] = await Promise.all([
+    readOffersOf([price_id], plans, nowMs),
+    state === "change unpaid" ? readUnpaidChange(bought, plans, nowMs) : undefined,
     isCharged ? readNextPayment(licence, nowMs) : undefined,
     isCharged || isDue(state) ? readCardOf(licence, nowMs) : undefined,
   ]);
+  const offer = offers.get(price_id ?? "");
   return {
     name: offer?.name,
+    price: offer?.amount,
+    period: offer?.period,
     next,
     card,
-    limit: assistant_limit ?? plan?.limits.assistants ?? null,
+    limit: assistant_limit ?? offer?.plan?.limits.assistants ?? null,
+    change,
   };
+}
+
+/** To which price the licence was changed that is not paid, if Stripe says so in time. */
+async function readUnpaidChange(bought: Purchases, plans: Plans, nowMs: number) {
+  const { listed = [] } = (await readInvoicesOf(bought, nowMs)) ?? {};
+  const { item } = listed.find(({ status, item }) => status === "open" && item?.isChange) ?? {};
+  return item && (await readOffersOf([item.priceId], plans, nowMs)).get(item.priceId);
+}
+
+/** What is known of prices that were sold once, by their ids. */
+export async function readOffersOf(
+  ids: readonly (string | null | undefined)[],
+  plans: Plans,
+  nowMs: number,
+): Promise<Map<string, Offer>> {
+  const known = new Set(ids.filter((id) => typeof id === "string"));
+  if (known.size === 0) return new Map();
+  const prices = await readPart("the plans of prices could not be read", (db) => listPlanPrices(db, plans));
+  const offers = [...known].map((id) =>
+    readOffer({ id, plan: planOfPrice(prices ?? [], id) }, { plans, fallbackName: "Licence" }, nowMs),
+  );
+  return new Map((await Promise.all(offers)).map((offer) => [offer.priceId, offer]));
 }
 
 /** What is sold: licences, which this account may buy or not, and credits. */
@@ -135,9 +162,10 @@ async function readOffer(
   nowMs: number,
 ) {
   const reading = readPrice(priceId, nowMs);
-  const [price, amount] = await Promise.all([
+  const [price, amount, tax] = await Promise.all([
     readForPage(reading),
     readForPage(reading.then((price) => price && amountInWords(price, currency, nowMs))),
+    readForPage(reading.then((price) => price && taxOf(price, currency, nowMs))),
   ]);
   const ownName = price?.nickname || (price?.product as Stripe.Product | undefined)?.name;
   const isAlone = [...plans.values()].filter(({ title }) => title === plan?.title).length === 1;
@@ -147,6 +175,7 @@ async function readOffer(
     name: (isAlone ? plan?.title : (ownName ?? plan?.title)) ?? fallbackName,
     priceName: ownName ?? fallbackName,
     amount,
+    tax,
     month: price && monthInWords(price, currency),
     period: interval && `${interval_count} ${interval}`,
     plan,

@@ -7,7 +7,7 @@ import { pages } from "@/lib/http/register/pages";
 import { licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Icon } from "../../icons";
-import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
+import { groupByPlan, hasWords, PlanCard, taxInWords } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { GivenUntil } from "../given-until";
 import { asksAtStripe } from "./billing";
@@ -56,6 +56,9 @@ export function PlanChoice({
     const isOneOf = licences.some((other) => other.plan === offer.plan && !mayChange(other));
     return isOneOf ? `${offer.name}, ${period}` : offer.name;
   };
+  const paidOffer = licences.find(({ priceId }) => priceId === paidPrice);
+  const isPresent = (offer: Offer) =>
+    paidOffer !== undefined && offer.plan === paidOffer.plan && !buysLicences && !mayChange(offer);
   const act = (offer: Offer): ReactNode =>
     buysLicences ? (
       <BuyForm
@@ -66,11 +69,13 @@ export function PlanChoice({
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
-      offer.priceId === paidPrice && <Present />
+      isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />
     );
   const acts = buysLicences || licences.some(mayChange);
-  const whyNot =
-    licences.length > 0 && whyNoButton(account, bought, licences.filter((offer) => !act(offer)).length, acts);
+  const without = licences.filter(
+    (offer) => offer.priceId !== paidPrice && !(buysLicences || mayChange(offer)),
+  );
+  const whyNot = licences.length > 0 && whyNoButton(account, bought, without.length, acts);
   return (
     <section aria-labelledby="plans">
       <h2 id="plans">
@@ -96,11 +101,10 @@ export function PlanChoice({
             <PlanCard
               key={plan?.name ?? offers[0]?.priceId}
               {...{ plan, offers, plans, act }}
-              tag={isOwn && "Your plan"}
               contents={isOwn ? contents : undefined}
               terms={isOwn && isFree && offers.length === 0 && "Free"}
             >
-              {isOwn && isFree && offers.length === 0 && <Present />}
+              {isOwn && !offers.some(isPresent) && <Present />}
               {isOwn && <GivenUntil account={account} />}
               {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
             </PlanCard>
@@ -108,20 +112,26 @@ export function PlanChoice({
         })}
       </ul>
       {buysLicences && (
-        <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
+        <p className="quiet">
+          {taxInWords(licences)} You pay at Stripe, which sends the receipts. You can cancel at any time.
+        </p>
       )}
-      {licences.some(mayChange) && (
-        <p className="quiet">You see what a change costs now, and nothing changes before you confirm it.</p>
+      {!buysLicences && licences.length > 0 && (
+        <p className="quiet">
+          {taxInWords(licences)}{" "}
+          {licences.some(mayChange) &&
+            "You see what a change costs now, and nothing changes before you confirm it."}
+        </p>
       )}
     </section>
   );
 }
 
-/** What stands where a button would, of what an owner has. */
-const Present = () => (
+/** What stands where a button would, of what an owner has: at another price they read how they pay. */
+const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (
   <p className="present">
     <Icon name="check" />
-    You have this
+    Your plan{paidAs && `, paid ${periodInWords(paidAs).toLowerCase()}`}
   </p>
 );
 

@@ -1,4 +1,3 @@
-import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { toPlatform } from "@/lib/http/platform";
@@ -10,7 +9,7 @@ import { Billing, Packs } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { CreditLimits, readLimitsOf } from "./credit-limits";
 import { Credits, readCredits } from "./credits";
-import { hasOpen, Invoices } from "./invoices";
+import { hasOpen, Invoices, readInvoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
 import { PlanChoice } from "./plan-choice";
@@ -37,7 +36,7 @@ export const { GET } = toPlatform(
       ? await Promise.all([
           readOffersTo(account, bought, plans, nowMs),
           readTerms(bought, plans, nowMs),
-          readInvoicesOf(bought, nowMs),
+          readInvoices(bought, plans, nowMs),
         ])
       : [];
     const changes = bought && offers && (await readChangesOf(bought, offers, query.change, nowMs));

@@ -10,14 +10,20 @@ import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { limitInWords } from "../../plan-cards";
-import type { Purchases } from "./offers";
+import type { Offer, Purchases } from "./offers";
 
 /** What is known of a licence at Stripe. */
 export type Terms = {
   name?: string | undefined;
+  /** For example `€49.00 a month`. */
+  price?: string | undefined;
+  /** How often it is paid, for example `1 year`. */
+  period?: string | undefined;
   next?: NextPayment | undefined;
   card?: Card | undefined;
   limit?: number | null;
+  /** What a change that is not paid leads to. */
+  change?: Offer | undefined;
 };
 
 /** The licence that the words about an account are about: one that runs, or for whose sake the company is stopped. */
@@ -32,17 +38,20 @@ type LicenceFactsProps = { account: Account; licence: NonNullable<Purchases["lic
 
 /** A licence in one row: what it is, for how much until when, or what is due of it by when, and from which card. */
 export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
-  const { name, limit, next, card } = terms;
+  const { name, limit, price, period, next, card, change } = terms;
   const state = licenceStateOf(licence);
   const { deletes_at_ms } = account;
+  const runs = licence.licence_until_ms > 0;
   const endsWithAccount =
     deletes_at_ms !== null && deletes_at_ms < licence.period_ends_ms && ["renews", "free"].includes(state);
   return (
     <dl className="what-runs">
       {name && (
         <Fact
-          name={state === "unfinished" ? "You chose" : planName(licence.licence_until_ms > 0)}
-          note={limit != null && limitInWords("assistants", limit)}
+          name={state === "unfinished" ? "You chose" : planName(runs)}
+          note={[limit != null && limitInWords("assistants", limit), !runs && price]
+            .filter(Boolean)
+            .join(", ")}
         >
           {name}
         </Fact>
@@ -52,9 +61,14 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
           <Clock atMs={deletes_at_ms} shows="date" />
         </Fact>
       ) : next && state !== "returned" ? (
-        <Renewal licence={licence} next={next} />
+        <Renewal licence={licence} next={next} period={period} />
       ) : (
-        <Day licence={licence} next={next} />
+        <Day licence={licence} next={next} change={change} />
+      )}
+      {state === "cancelled" && deletes_at_ms === null && price && (
+        <Fact name="Price" note="if you keep it">
+          {price}
+        </Fact>
       )}
       {card && !endsWithAccount && next?.amount !== 0 && (
         <Fact name="Card" note={`ending in ${card.last4}`}>
@@ -93,16 +107,19 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
           Free
         </Fact>
       )}
-      <Fact name={hasEnded ? "Ended on" : isTrial ? "Free until" : "Ends on"}>
-        {endMs === null ? "No end" : <Clock atMs={endMs} shows="date" />}
+      <Fact
+        name={hasEnded ? "Ended on" : isTrial ? "Free until" : endMs === null ? "Ends" : "Ends on"}
+        note={isTrial && !hasEnded && "then your assistants pause"}
+      >
+        {endMs === null ? "Never" : <Clock atMs={endMs} shows="date" />}
       </Fact>
     </dl>
   );
 }
 
-type RenewalProps = { licence: Licence; next: NextPayment };
+type RenewalProps = { licence: Licence; next: NextPayment; period: string | undefined };
 
-function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProps) {
+function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: RenewalProps) {
   const isFree = licenceStateOf(licence) === "free";
   const isAtRenewal = Math.abs(atMs - licence.period_ends_ms) < dayMs;
   return (
@@ -115,10 +132,12 @@ function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProp
         note={
           <>
             {tax > 0 && `${moneyInWords(tax, currency)} of it tax `}
-            {(isFree || !isAtRenewal) && (
+            {isFree || !isAtRenewal ? (
               <>
                 on <Clock atMs={atMs} shows="date" />
               </>
+            ) : (
+              amount > 0 && period && `for ${period.replace(/^1 /, "a ").replace(/^(\d.*)/, "$1s")}`
             )}
           </>
         }
@@ -130,14 +149,14 @@ function Renewal({ licence, next: { amount, tax, currency, atMs } }: RenewalProp
 }
 
 /** What is due of a licence, when Stripe tries again, and what happens on which day. */
-function Day({ licence, next }: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next">) {
+function Day({ licence, next, change }: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next" | "change">) {
   const state = licenceStateOf(licence);
   const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
   const { day, note } = days[state] ?? {};
   return (
     <>
       {sum && (
-        <Fact name="Amount due" note={inInvoices ?? (state === "change unpaid" && "for the change")}>
+        <Fact name="Amount due" note={inInvoices ?? (state === "change unpaid" && changeInWords(change))}>
           {sum}
         </Fact>
       )}
@@ -163,6 +182,9 @@ function Day({ licence, next }: Pick<LicenceFactsProps, "licence"> & Pick<Terms,
   );
 }
 
+const changeInWords = ({ name, amount }: Partial<Offer> = {}) =>
+  name ? `for the change to ${[name, amount].filter(Boolean).join(", ")}` : "for the change";
+
 const stops = "Assistants stop on";
 
 /** What happens on the day that is shown of a licence, and what does not stop it. Elsewhere the heading has the day. */
@@ -177,7 +199,8 @@ const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
   "due beside a gift": { day: "Ends on", note: "if it stays unpaid" },
 };
 
-function Fact({ name, note, children }: { name: string; note?: ReactNode; children: ReactNode }) {
+/** A name, what it is, and below it what else is true of it. */
+export function Fact({ name, note, children }: { name: string; note?: ReactNode; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>
