@@ -2,6 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
+import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { recordBrowserNetwork } from "@/lib/auth/sessions/session-use";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
@@ -9,6 +10,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
+import type { CheckOptions } from "@/lib/http/checks/check";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 import { log } from "@/lib/runtime/log";
@@ -26,6 +28,16 @@ export type Owner = {
   /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;
 };
+
+/** What the handler of a route checks whose entry asks for the owner. */
+export const byOwner = {
+  async identify(call, { takes, notImpersonated }): Promise<Owner> {
+    const owner = await requireOwner(call, takes === "form" ? call.field("account") : undefined);
+    if (notImpersonated) await rejectImpersonator(owner, notImpersonated, call.nowMs);
+    return owner;
+  },
+  hasProof: ({ confirmedAtMs }, nowMs) => isRecentlyConfirmed(confirmedAtMs, nowMs),
+} satisfies CheckOptions<Owner>;
 
 /**
  * Identifies the owner by the browser's own session: by the secret that renews it, or by Clerk's cookie. A program's

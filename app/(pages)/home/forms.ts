@@ -4,7 +4,7 @@ import { askForEmail, stopEmailChange } from "@/lib/accounts/email-change";
 import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
-import { byOwner } from "@/lib/accounts/owner-form";
+import { byOwner } from "@/lib/accounts/require-owner";
 import { setTimeZone } from "@/lib/accounts/time-zone";
 import {
   declinePasskeys,
