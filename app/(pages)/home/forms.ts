@@ -1,11 +1,10 @@
-import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
 import { parseLimit, setCreditLimits } from "@/lib/accounts/credits/credit-limits";
 import { askForEmail, stopEmailChange } from "@/lib/accounts/email-change";
 import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
+import { setTimeZone, switchAppEndMails } from "@/lib/accounts/own-settings";
 import { byOwner } from "@/lib/accounts/require-owner";
-import { setTimeZone } from "@/lib/accounts/time-zone";
 import {
   declinePasskeys,
   maxNameCharacters,
