@@ -13,8 +13,14 @@ import { pages } from "@/lib/http/register/pages";
 import { attemptsTo } from "@/lib/mail/outbox/outbox";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { endWords, type LicenceState } from "@/lib/plans/entitlement-words";
-import { currentLicence, describeDue, endOf, licenceStateOf } from "@/lib/plans/licence-state";
-import { customerColumns, describeTerms, givenTerms, rowAt } from "@/lib/plans/terms";
+import {
+  currentLicence,
+  describeDue,
+  endOf,
+  licenceStateOf,
+  selectLicences,
+} from "@/lib/plans/licence-state";
+import { describeTerms, givenTerms, rowAt } from "@/lib/plans/terms";
 
 export type Facts = ReturnType<typeof toAccountFacts>;
 
@@ -47,21 +53,15 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .select("barred_until_ms")
       .where("email", "=", email)
       .where("is_deleted", "=", 0),
-    subscriptions: db
-      .selectFrom("billing_subscriptions")
-      .select([
-        "id",
-        "status",
-        "status_reason",
-        "period_ends_ms",
-        "ends_at_ms",
-        "licence_until_ms",
-        "price_id",
-      ])
-      .select(["unpaid_since_ms", "invoice_id", "invoice_status", "amount_due", "currency", "open_invoices"])
+    subscriptions: selectLicences(db)
+      .select(["invoice_id", "invoice_status"])
       .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc"),
-    customers: db.selectFrom("billing_customers").select(customerColumns).where("account_id", "=", id),
+    customers: db
+      .selectFrom("billing_customers")
+      .select(["customer_id", "licence", "limit_given"])
+      .select(["plan_before", "trial_ends_before_ms", "limit_before"])
+      .where("account_id", "=", id),
   };
 }
 

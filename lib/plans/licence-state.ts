@@ -1,4 +1,5 @@
 import { moneyInWords } from "@/lib/config/money";
+import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/plans/entitlement-words";
 
@@ -7,6 +8,13 @@ export type Licence = Pick<
   Tables["billing_subscriptions"],
   "status" | "status_reason" | "ends_at_ms" | "period_ends_ms" | "unpaid_since_ms" | "licence_until_ms"
 > & { isBesideGift?: boolean };
+
+/** The query of subscriptions with what their words are made of. */
+export const selectLicences = (db: Db) =>
+  db
+    .selectFrom("billing_subscriptions")
+    .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms", "period_ends_ms"])
+    .select(["unpaid_since_ms", "ends_at_ms", "licence_until_ms", "amount_due", "currency", "open_invoices"]);
 
 /** What is due of a subscription, for example `€98.00 in 2 invoices`; `undefined` if nothing is. */
 export function describeDue({

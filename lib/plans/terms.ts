@@ -53,16 +53,6 @@ export function rowAt<Row extends { given_ends_at_ms?: unknown; given_after?: un
   return { ...row, ...readAfter(row)?.has, given_ends_at_ms: null };
 }
 
-/** The columns that say what an operator gives an account while Stripe gives it a licence. */
-export const customerColumns = [
-  "customer_id",
-  "licence",
-  "plan_before",
-  "trial_ends_before_ms",
-  "limit_before",
-  "limit_given",
-] as const;
-
 /**
  * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
  * one they are stored next to its customer.
@@ -71,7 +61,9 @@ export const customerColumns = [
  */
 export function givenTerms(
   { plan, trial_ends_at_ms, assistant_limit, given_plan, ...row }: Given & Ending,
-  customer: Pick<Tables["billing_customers"], (typeof customerColumns)[number]> | undefined,
+  customer:
+    | Pick<Tables["billing_customers"], "licence" | "plan_before" | "trial_ends_before_ms" | "limit_before">
+    | undefined,
 ): Given {
   const after = row.given_ends_at_ms === null && row.given_after !== null && readAfter(row);
   if (after) return after.given;

@@ -1,4 +1,4 @@
-import { type InferResult, sql } from "kysely";
+import { sql } from "kysely";
 import { parseAccount } from "@/lib/accounts/account";
 import { contains } from "@/lib/accounts/accounts";
 import { asIso } from "@/lib/config/instants";
@@ -6,7 +6,7 @@ import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
-import { currentLicence, type describeDue, licenceStateOf } from "@/lib/plans/licence-state";
+import { currentLicence, licenceStateOf, selectLicences } from "@/lib/plans/licence-state";
 import { standingOf } from "@/lib/plans/standing";
 
 /** What finance and support look for, and how it is called. */
@@ -116,8 +116,6 @@ export function accountsWithStripeId(db: Db, id: string) {
   }
 }
 
-type Row = InferResult<ReturnType<typeof selectCustomers>>[number];
-
 /** What a customer has paid in a currency, in its smallest unit, and when the first payment that counts was made. */
 type Sum = { currency: string; paid: number; returned: number; first_ms: number };
 
@@ -132,12 +130,7 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const { subscriptions, sums } = await readInOneQuery(db, {
-    subscriptions: db
-      .selectFrom("billing_subscriptions")
-      .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms"])
-      .select(["period_ends_ms", "unpaid_since_ms", "ends_at_ms", "licence_until_ms"])
-      .select(["amount_due", "currency", "open_invoices"])
-      .where("account_id", "in", ids),
+    subscriptions: selectLicences(db).where("account_id", "in", ids),
     sums: db
       .selectFrom("billing_payments")
       .select(({ fn }) => [
@@ -151,29 +144,18 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
       .groupBy(["account_id", "currency"])
       .orderBy("currency"),
   });
-  return rows.map((row) =>
-    describeCustomer(
-      row,
-      subscriptions.filter(({ account_id }) => account_id === row.id),
-      sums.filter(({ account_id }) => account_id === row.id),
-      nowMs,
-    ),
-  );
-}
-
-type Subscriptions = (Parameters<typeof licenceStateOf>[0] &
-  Parameters<typeof describeDue>[0] & { id: string; price_id: string | null })[];
-
-function describeCustomer(row: Row, all: Subscriptions, sums: Sum[], nowMs: number) {
-  const isBesideGift = row.plan_before === "licensed";
-  const subscription = currentLicence(all.map((one) => ({ ...one, isBesideGift })));
-  return {
-    ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
-    state: standingOf(parseAccount(row, nowMs), subscription, nowMs).tag,
-    licence: subscription ? licenceStateOf(subscription) : null,
-    subscription,
-    sums,
-  };
+  return rows.map((row) => {
+    const isBesideGift = row.plan_before === "licensed";
+    const own = subscriptions.filter(({ account_id }) => account_id === row.id);
+    const subscription = currentLicence(own.map((one) => ({ ...one, isBesideGift })));
+    return {
+      ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
+      state: standingOf(parseAccount(row, nowMs), subscription, nowMs).tag,
+      licence: subscription ? licenceStateOf(subscription) : null,
+      subscription,
+      sums: sums.filter(({ account_id }) => account_id === row.id),
+    };
+  });
 }
 
 /** All customers of a search, page by page. */
