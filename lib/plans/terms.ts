@@ -5,20 +5,17 @@ import type { Tables } from "@/lib/db/tables";
 import { parseJson } from "@/lib/http/json";
 import { limitIn, type Plans } from "@/lib/plans/plan";
 
-/** A plan, the end of its trial and its own limit of assistants; of a licence, which an operator and which Stripe gives. */
-export type Terms = Pick<
-  Tables["accounts"],
-  "plan" | "trial_ends_at_ms" | "assistant_limit" | "given_plan" | "paid_plan"
->;
-
-/** What an operator gives an account: terms, and what it has beyond a plan. */
-export type Given = Terms & Pick<Tables["accounts"], "own_features" | "own_limits">;
-
 /** What an operator gives until an end, if it has one, and what they give after it. */
 export type Gift = { given: Given; end?: { atMs: number; given: Given } | undefined };
 
 /** The columns of an end. */
 type Ending = Pick<Tables["accounts"], "given_ends_at_ms" | "given_after">;
+
+/**
+ * What an operator gives an account: a plan (of a licence, which they and which Stripe give), the end of its trial, its own
+ * limit of assistants, and what it has beyond a plan.
+ */
+export type Given = z.infer<typeof givenColumns>;
 
 const givenColumns = z.object({
   plan: z.string(),
@@ -111,7 +108,7 @@ export function limitOfPlan(name: string, plans: Plans): number {
 }
 
 /** The limit of assistants of what an operator gives; next to a licence, no limit counts only with the plan `licensed`. */
-const ownLimit = ({ plan, assistant_limit }: Terms, byPlan: number) =>
+const ownLimit = ({ plan, assistant_limit }: Given, byPlan: number) =>
   assistant_limit ?? (plan === "licensed" ? byPlan : 0);
 
 const finite = (limit: number) => (limit === Number.POSITIVE_INFINITY ? null : limit);
@@ -152,7 +149,7 @@ export function describeTerms({
   plan,
   trial_ends_at_ms,
   assistant_limit,
-}: Partial<Terms>): string {
+}: Partial<Given>): string {
   const end = trial_ends_at_ms == null ? "" : ` until ${asIso(trial_ends_at_ms)}`;
   return `${given_plan ?? plan}${end}${assistant_limit == null ? "" : `, at most ${assistant_limit} assistants`}`;
 }

@@ -14,19 +14,7 @@ import { log } from "@/lib/runtime/log";
 const atOnce = 100;
 const batchesAtMost = 20;
 
-const columns = [
-  "id",
-  "plan",
-  "given_plan",
-  "paid_plan",
-  "trial_ends_at_ms",
-  "created_at_ms",
-  "credit_thousandths",
-  "credits_due_ms",
-  "given_ends_at_ms",
-  "given_after",
-] as const;
-type Account = Pick<Tables["accounts"], (typeof columns)[number]>;
+type Account = Tables["accounts"];
 
 /**
  * Gives an account what its plan gives by the month, as far as that is due, in the caller's transaction, which locks the
@@ -41,10 +29,7 @@ export async function givePlanCredits(
   nowMs: number,
 ): Promise<void> {
   const untilMs = dueByMs ?? nowMs;
-  const account = await accountBy(transaction, "id", accountId)
-    .select(columns)
-    .forUpdate()
-    .executeTakeFirst();
+  const account = await accountBy(transaction, "id", accountId).selectAll().forUpdate().executeTakeFirst();
   if (!account) return;
   const sources = await readSources(transaction, account, plans, untilMs);
   if (!sources) return void (await setDue(transaction, accountId, nowMs + hourMs));
@@ -124,7 +109,7 @@ export async function readNextCredits(
   accountId: string,
   nowMs: number,
 ): Promise<{ atMs: number; credits: number } | undefined> {
-  const account = await accountBy(db, "id", accountId).select(columns).executeTakeFirst();
+  const account = await accountBy(db, "id", accountId).selectAll().executeTakeFirst();
   const month = account && (await readMonth(db, account));
   if (!month) return undefined;
   const sources = (await readSources(db, account, await readPlans(db), nowMs)) ?? [];

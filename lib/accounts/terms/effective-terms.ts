@@ -18,18 +18,6 @@ import {
   rowAt,
 } from "@/lib/plans/terms";
 
-const columns = [
-  "plan",
-  "given_plan",
-  "paid_plan",
-  "trial_ends_at_ms",
-  "assistant_limit",
-  "own_features",
-  "own_limits",
-  "given_ends_at_ms",
-  "given_after",
-] as const;
-
 /**
  * Settles what an account has, in the caller's transaction, which has locked it: after a subscription was read, at a
  * licence's end, at the end of what an operator gives, or with a change of it. What a plan gives by the month is given with it.
@@ -40,7 +28,7 @@ export async function settleTerms(
   nowMs: number,
   change = (gift: Gift) => gift,
 ): Promise<void> {
-  const account = await accountBy(transaction, "id", id).select(columns).executeTakeFirstOrThrow();
+  const account = await accountBy(transaction, "id", id).selectAll().executeTakeFirstOrThrow();
   const now = rowAt(account, nowMs);
   const customer = await findCustomer(transaction, id);
   const plans = await readPlans(transaction);
