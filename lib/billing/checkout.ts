@@ -167,15 +167,14 @@ async function findOrCreateSession(
 async function expireStrays(customer: string, checkout: Checkout): Promise<boolean> {
   const asked = { customer, status: "open" } as const;
   let hasAny = false;
-  for await (const page of listAtStripe((stripe, page) =>
+  for await (const { id, mode, metadata } of listAtStripe((stripe, page) =>
     stripe.checkout.sessions.list({ ...asked, ...page }),
-  ))
-    for (const { id, mode, metadata } of page) {
-      if (mode !== modeOf(checkout) || metadata?.account !== checkout.account_id) continue;
-      if (metadata.checkout === checkout.id) continue; // a concurrent request has just made it
-      await expireSession(id);
-      hasAny = true;
-    }
+  )) {
+    if (mode !== modeOf(checkout) || metadata?.account !== checkout.account_id) continue;
+    if (metadata.checkout === checkout.id) continue; // a concurrent request has just made it
+    await expireSession(id);
+    hasAny = true;
+  }
   return hasAny;
 }
 

@@ -64,8 +64,7 @@ export async function ensureCustomer(
  * some that were deleted.
  */
 export async function* listCustomersOf({ id, email }: Buyer): AsyncGenerator<Stripe.Customer> {
-  for await (const page of listAtStripe((stripe, page) => stripe.customers.list({ ...page, email })))
-    yield* page;
+  yield* listAtStripe((stripe, page) => stripe.customers.list({ ...page, email }));
   const query = `metadata['account']:'${id}'`;
   const search = (stripe: Stripe) => stripe.customers.search({ query, limit: 100 });
   const { data } = await callStripe(search).catch((failure) => {

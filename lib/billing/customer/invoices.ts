@@ -7,7 +7,7 @@ import { processSingleton } from "@/lib/process-singleton";
 const keptMs = 5 * 60 * 1000; // 5 minutes, and no longer than until something of the account is read again
 const maxListed = 12;
 const maxRead = 24; // drafts are among them
-const maxPagesOfCharges = 3;
+const maxCharges = 300;
 
 /**
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
@@ -96,17 +96,15 @@ const intentsOf = ({ payments }: Stripe.Invoice): string[] =>
     payment.payment_intent ? idOf(payment.payment_intent) : [],
   );
 
-/** How much of payments was refunded, by their ids: an invoice does not say so. The newest 300 charges are looked at. */
+/** How much of payments was refunded, by their ids: an invoice does not say so. The newest 300 charges are looked at, of which the one that paid is the latest of its payment. */
 async function readRefunded(customer: string, intents: string[]): Promise<Map<string, number>> {
   const refunded = new Map<string, number>();
   if (intents.length === 0) return refunded;
-  let pages = 0;
-  for await (const page of listAtStripe((stripe, page) => stripe.charges.list({ customer, ...page }))) {
-    for (const { payment_intent, amount_refunded } of page) {
-      const intent = payment_intent ? idOf(payment_intent) : "";
-      refunded.set(intent, (refunded.get(intent) ?? 0) + amount_refunded);
-    }
-    if (++pages === maxPagesOfCharges || intents.every((intent) => refunded.has(intent))) break;
+  let read = 0;
+  for await (const charge of listAtStripe((stripe, page) => stripe.charges.list({ customer, ...page }))) {
+    const intent = charge.payment_intent ? idOf(charge.payment_intent) : "";
+    refunded.set(intent, (refunded.get(intent) ?? 0) + charge.amount_refunded);
+    if (++read === maxCharges || intents.every((intent) => refunded.has(intent))) break;
   }
   return refunded;
 }

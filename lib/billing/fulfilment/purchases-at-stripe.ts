@@ -7,6 +7,7 @@ import { assignPlans, listSold } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
+import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { behindAfterMs, findCustomer } from "@/lib/plans/purchases";
 
@@ -50,45 +51,35 @@ export async function findNew(db: Db, { throughMs, isBehind }: Progress, nowMs: 
   const since = (ms: number) => ({ created: { gte: Math.max(0, Math.floor(ms / 1000)) } });
   const recent = since(throughMs - overlapMs);
   const begun = since(throughMs - (isBehind ? settlesWithinMs : openForMs));
+  const listed = [
+    ...(await listSubscriptions(db, recent, nowMs)),
+    ...(await listCheckouts({ ...begun, ...(!isBehind && { status: "complete" }) }, nowMs)),
+    ...(await listTopUps(begun)),
+  ];
+  const ids = listOf(db, listed.map(idIn));
+  const subscriptions = db.selectFrom("billing_subscriptions").select("id").where("id", "in", ids);
+  const settled = db
+    .selectFrom("billing_checkouts")
+    .select("session_id as id")
+    .where("session_id", "in", ids)
+    .where(({ or, and, eb }) =>
+      or([
+        eb("state", "=", "fulfilled"),
+        and([eb("kind", "<>", "top-up"), eb("state", "not in", ["open", "unpaid"])]),
+      ]),
+    );
+  const known = [...(await subscriptions.execute()), ...(await settled.execute())];
+  const has = new Set(known.map(({ id }) => id));
   const purchases: Purchase[] = (await listUnclaimed(db)).map(({ id }) =>
     id.startsWith("sub_") ? { subscription: id } : { checkout: id },
   );
-  for await (const ids of listSubscriptions(db, recent, nowMs)) {
-    const known = await db.selectFrom("billing_subscriptions").select("id").where("id", "in", ids).execute();
-    purchases.push(...without(ids, known).map((subscription) => ({ subscription })));
-  }
-  for await (const ids of listCheckouts({ ...begun, ...(!isBehind && { status: "complete" }) }, nowMs)) {
-    const known = await db
-      .selectFrom("billing_checkouts")
-      .select("session_id as id")
-      .where("session_id", "in", ids)
-      .where("state", "not in", ["open", "unpaid"])
-      .execute();
-    purchases.push(...without(ids, known).map((checkout) => ({ checkout })));
-  }
-  for await (const ids of listTopUps(begun)) {
-    const known = await db
-      .selectFrom("billing_checkouts")
-      .select("session_id as id")
-      .where("session_id", "in", ids)
-      .where("state", "=", "fulfilled")
-      .execute();
-    purchases.push(...without(ids, known).map((checkout) => ({ checkout })));
-  }
-  const returned = [
-    listAtStripe((stripe, page) => stripe.refunds.list({ ...recent, ...page })),
-    ...(isBehind
-      ? [
-          listAtStripe((stripe, page) =>
-            stripe.disputes.list({ ...since(throughMs - disputedForMs), ...page }),
-          ),
-        ]
-      : []),
-  ];
-  for (const pages of returned)
-    for await (const page of pages)
-      for (const { payment_intent } of page)
-        if (payment_intent) purchases.push({ payment: idOf(payment_intent) });
+  purchases.push(...listed.filter((purchase) => !has.has(idIn(purchase))));
+  const disputed = since(throughMs - disputedForMs);
+  const refunds = listAtStripe((stripe, page) => stripe.refunds.list({ ...recent, ...page }));
+  const disputes = listAtStripe((stripe, page) => stripe.disputes.list({ ...disputed, ...page }));
+  for (const returned of isBehind ? [refunds, disputes] : [refunds])
+    for await (const { payment_intent } of returned)
+      if (payment_intent) purchases.push({ payment: idOf(payment_intent) });
   return distinct(purchases);
 }
 
@@ -100,40 +91,35 @@ export async function collectPurchasesOf(db: Db, buyer: Buyer, nowMs: number): P
     if (metadata.account === buyer.id) await keepCustomer(db, { accountId: buyer.id, customerId: id }, nowMs);
     customers.add(id);
   }
-  const begun = await db
+  const purchases: Purchase[] = await db
     .selectFrom("billing_checkouts")
     .select("session_id as checkout")
     .where("account_id", "=", buyer.id)
     .$castTo<{ checkout: string }>()
     .where("session_id", "is not", null)
     .execute();
-  const purchases: Purchase[] = begun;
   for (const customer of customers) {
-    for await (const ids of listSubscriptions(db, { customer }, nowMs))
-      purchases.push(...ids.map((subscription) => ({ subscription })));
-    for await (const ids of listCheckouts({ customer }, nowMs))
-      purchases.push(...ids.map((checkout) => ({ checkout })));
-    for await (const ids of listTopUps({ customer }))
-      purchases.push(...ids.map((checkout) => ({ checkout })));
+    purchases.push(...(await listSubscriptions(db, { customer }, nowMs)));
+    purchases.push(...(await listCheckouts({ customer }, nowMs)));
+    purchases.push(...(await listTopUps({ customer })));
   }
-  for await (const ids of listCheckouts({ customer_details: { email: buyer.email } }, nowMs))
-    purchases.push(...ids.map((checkout) => ({ checkout })));
+  purchases.push(...(await listCheckouts({ customer_details: { email: buyer.email } }, nowMs)));
   return distinct(purchases);
 }
 
-/** The subscriptions for our licences, ended ones too, by their ids. */
-async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams, nowMs: number) {
+/** The subscriptions for our licences, ended ones too. */
+async function listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams, nowMs: number) {
   const all = { ...filter, status: "all" } as const;
-  for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {
-    const ids: string[] = [];
-    for (const subscription of page)
-      if ((await assignPlans(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
-    if (ids.length > 0) yield ids;
-  }
+  const found: Purchase[] = [];
+  for await (const { id, items } of listAtStripe((stripe, page) =>
+    stripe.subscriptions.list({ ...all, ...page }),
+  ))
+    if ((await assignPlans(db, items.data, nowMs)).length > 0) found.push({ subscription: id });
+  return found;
 }
 
-/** The checkouts of credits that were paid, and those of ours that can be, by their ids. */
-async function* listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: number) {
+/** The checkouts of credits that were paid, and those of ours that can be. */
+async function listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: number) {
   const { creditPrices } = requireBilling();
   const expand = ["data.line_items"];
   const isOurs = ({ status, mode, metadata, line_items, created }: Stripe.Checkout.Session) => {
@@ -143,29 +129,28 @@ async function* listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: 
       metadata?.account || line_items?.data.some(({ price }) => price && creditPrices.includes(price.id))
     );
   };
-  for await (const page of listAtStripe((stripe, page) =>
+  const found: Purchase[] = [];
+  for await (const session of listAtStripe((stripe, page) =>
     stripe.checkout.sessions.list({ ...filter, ...page, expand }),
-  )) {
-    const ids = page.filter(isOurs).map(({ id }) => id);
-    if (ids.length > 0) yield ids;
-  }
+  ))
+    if (isOurs(session)) found.push({ checkout: session.id });
+  return found;
 }
 
-/** The invoices of automatic purchases that were paid, by their ids. */
-async function* listTopUps(filter: Stripe.InvoiceListParams) {
-  if (requireBilling().creditPrices.length === 0) return;
+/** The invoices of automatic purchases that were paid. */
+async function listTopUps(filter: Stripe.InvoiceListParams) {
+  const found: Purchase[] = [];
+  if (requireBilling().creditPrices.length === 0) return found;
   const paid = { ...filter, status: "paid" } as const;
-  for await (const page of listAtStripe((stripe, page) => stripe.invoices.list({ ...paid, ...page }))) {
-    const ids = page.flatMap(({ id, metadata }) => (metadata?.top_up ? [id] : []));
-    if (ids.length > 0) yield ids;
-  }
+  for await (const { id, metadata } of listAtStripe((stripe, page) =>
+    stripe.invoices.list({ ...paid, ...page }),
+  ))
+    if (metadata?.top_up) found.push({ checkout: id });
+  return found;
 }
 
-function without(ids: string[], known: { id: string | null }[]): string[] {
-  const has = new Set(known.map(({ id }) => id));
-  return ids.filter((id) => !has.has(id));
-}
+const idIn = (purchase: Purchase): string => Object.values(purchase)[0] ?? "";
 
-const distinct = (purchases: Purchase[]): Purchase[] => [
-  ...new Map(purchases.map((purchase) => [Object.values(purchase)[0], purchase])).values(),
+const distinct = (purchases: Purchase[]) => [
+  ...new Map(purchases.map((purchase) => [idIn(purchase), purchase])).values(),
 ];

@@ -91,12 +91,10 @@ export async function refreshLive(db: Db, account: string, customer: string, now
     const row = await findSubscription(db, id);
     if (row && !hasEnded(row) && row.status !== "gone") live.push(row);
   };
-  for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ customer, ...page })))
-    for (const subscription of page) {
-      if (hasEnded(subscription)) continue;
-      if ((await assignPlans(db, subscription.items.data, nowMs)).length === 0) continue;
-      await read(subscription.id);
-    }
+  for await (const { id, status, items } of listAtStripe((stripe, page) =>
+    stripe.subscriptions.list({ customer, ...page }),
+  ))
+    if (!hasEnded({ status }) && (await assignPlans(db, items.data, nowMs)).length > 0) await read(id);
   const known = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", account);
   const current = await known.where("status", "not in", ["canceled", "incomplete_expired", "gone"]).execute();
   for (const { id } of current) if (live.every((row) => row.id !== id)) await read(id);

@@ -79,15 +79,15 @@ export async function removeAtStripe(call: (stripe: Stripe) => Promise<object>):
   await findAtStripe(call);
 }
 
-/** Reads a list at Stripe to its end, a page of a hundred at a time. Without the object that it is of, it has no page. */
+/** Reads a list at Stripe to its end, a hundred at a time. Without the object that it is of, it is empty. */
 export async function* listAtStripe<T extends { id: string }>(
   call: (stripe: Stripe, page: Stripe.PaginationParams) => Promise<Stripe.ApiList<T>>,
-): AsyncGenerator<T[]> {
+): AsyncGenerator<T> {
   let starting_after: string | undefined;
   do {
     const page = { limit: 100, ...(starting_after && { starting_after }) };
     const { data = [], has_more = false } = (await findAtStripe((stripe) => call(stripe, page))) ?? {};
-    yield data;
+    yield* data;
     starting_after = has_more ? data.at(-1)?.id : undefined;
   } while (starting_after);
 }

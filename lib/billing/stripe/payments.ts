@@ -45,16 +45,16 @@ export async function readPeriod(subscription: string, periodStart: number) {
   const created = { gte: periodStart - 3600 }; // the first invoice may be a moment older than the period
   const payments: Payment[] = [];
   let [isAnyPaid, isAllReturned] = [false, true];
-  for await (const page of listAtStripe((stripe, page) =>
+  for await (const { id, total } of listAtStripe((stripe, page) =>
     stripe.invoices.list({ subscription, status: "paid", created, ...page }),
-  ))
-    for (const { id, total } of page.filter(({ total }) => total > 0)) {
-      const ofInvoice = await readPaymentsOf(id);
-      const sum = ofInvoice.reduce((all, { amount }) => all + amount, 0);
-      payments.push(...ofInvoice);
-      isAnyPaid = true;
-      isAllReturned &&= sum >= total && ofInvoice.every(isWhollyReturned);
-    }
+  )) {
+    if (total <= 0) continue;
+    const ofInvoice = await readPaymentsOf(id);
+    const sum = ofInvoice.reduce((all, { amount }) => all + amount, 0);
+    payments.push(...ofInvoice);
+    isAnyPaid = true;
+    isAllReturned &&= sum >= total && ofInvoice.every(isWhollyReturned);
+  }
   return { payments, isReturned: isAnyPaid && isAllReturned };
 }
 
@@ -62,10 +62,10 @@ const withCharge = ["data.payment.payment_intent.latest_charge", "data.payment.c
 
 export async function readPaymentsOf(invoice: string): Promise<Payment[]> {
   const payments: Payment[] = [];
-  for await (const page of listAtStripe((stripe, page) =>
+  for await (const { payment } of listAtStripe((stripe, page) =>
     stripe.invoicePayments.list({ invoice, status: "paid", expand: withCharge, ...page }),
   ))
-    for (const { payment } of page) payments.push(...(await readCharged(payment)));
+    payments.push(...(await readCharged(payment)));
   return payments;
 }
 
@@ -82,18 +82,17 @@ export const isPaid = ({ status }: Stripe.Charge) => status === "succeeded";
  * one, and automatic purchases, by their invoices.
  */
 export async function findPaidBy(payment_intent: string) {
-  const payment = { type: "payment_intent", payment_intent } as const;
+  const paid = { type: "payment_intent", payment_intent } as const;
   const found: ({ subscription: string; payments: Payment[] } | { invoice: string })[] = [];
-  for await (const page of listAtStripe((stripe, page) =>
-    stripe.invoicePayments.list({ payment, expand: ["data.invoice", ...withCharge], ...page }),
-  ))
-    for (const { invoice, payment } of page) {
-      const details =
-        typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
-      if (details)
-        found.push({ subscription: idOf(details.subscription), payments: await readCharged(payment) });
-      else if (typeof invoice === "object" && "metadata" in invoice && invoice.metadata?.top_up)
-        found.push({ invoice: invoice.id });
-    }
+  for await (const { invoice, payment } of listAtStripe((stripe, page) =>
+    stripe.invoicePayments.list({ payment: paid, expand: ["data.invoice", ...withCharge], ...page }),
+  )) {
+    const details =
+      typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
+    if (details)
+      found.push({ subscription: idOf(details.subscription), payments: await readCharged(payment) });
+    else if (typeof invoice === "object" && "metadata" in invoice && invoice.metadata?.top_up)
+      found.push({ invoice: invoice.id });
+  }
   return found;
 }

@@ -242,18 +242,17 @@ async function makeInvoice(
   const { id, account_id: account, price_id: price, thousandths, created_at_ms } = topUp;
   const created = { gte: Math.floor((created_at_ms - dayMs) / 1000) };
   let made: Stripe.Invoice | undefined;
-  for await (const page of listAtStripe((stripe, page) =>
+  for await (const invoice of listAtStripe((stripe, page) =>
     stripe.invoices.list({ customer, created, ...page }),
-  ))
-    for (const invoice of page) {
-      const { top_up } = invoice.metadata ?? {};
-      if (top_up === id) made = invoice;
-      else if (top_up && !(await findCheckout(db, invoice.id))) {
-        await fulfil(db, { checkout: invoice.id }, "automatic purchase", nowMs);
-        await giveUp(db, topUp, "expired");
-        return undefined;
-      }
+  )) {
+    const { top_up } = invoice.metadata ?? {};
+    if (top_up === id) made = invoice;
+    else if (top_up && !(await findCheckout(db, invoice.id))) {
+      await fulfil(db, { checkout: invoice.id }, "automatic purchase", nowMs);
+      await giveUp(db, topUp, "expired");
+      return undefined;
     }
+  }
   // Stripe remembers its own failures as the answer to a key for a day.
   const key = `${id}-${Math.floor((nowMs - created_at_ms) / hourMs)}`;
   made ??= await changeAtStripe(`top-up-${key}`, (stripe, options) =>
