@@ -11,7 +11,6 @@ import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
   endAtStripe,
-  expireSession,
   findAtStripe,
   listAtStripe,
   requireBilling,
@@ -61,7 +60,7 @@ export async function beginCheckout(
       const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
-      if (session?.status === "open") await expireSession(session.id);
+      if (session?.status === "open") await endAtStripe(session.id);
       if (session) await fulfil(db, { checkout: session.id }, "another checkout", nowMs);
     }
     throw new Error("other checkouts came in between");
@@ -144,7 +143,7 @@ async function findOrCreateSession(
       session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(session_id));
       const isPayable = session?.status !== "open" || session.customer === customer;
       if (session && isPayable) return session;
-      if (session) await expireSession(session_id);
+      if (session) await endAtStripe(session_id);
       await giveUp(db, checkout, "expired");
       return undefined;
     }
@@ -172,7 +171,7 @@ async function expireStrays(customer: string, checkout: Checkout): Promise<boole
   )) {
     if (mode !== modeOf(checkout) || metadata?.account !== checkout.account_id) continue;
     if (metadata.checkout === checkout.id) continue; // a concurrent request has just made it
-    await expireSession(id);
+    await endAtStripe(id);
     hasAny = true;
   }
   return hasAny;

@@ -7,7 +7,7 @@ export const billing: Mistakes = {
     },
     "lib/billing/checkout.ts": {
       "another price leaves the earlier checkout open":
-        'if (session?.status === "open") await expireSession(session.id);',
+        'if (session?.status === "open") await endAtStripe(session.id);',
       "an account with a licence buys another one": [
         "if (!live.every(isReplaceable)) return undefined;",
         "if (live.length < 0) return undefined;",

@@ -5,7 +5,7 @@ import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfi
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
 import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
-import { expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
+import { endAtStripe, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import {
   findPaidBy,
   isPaid,
@@ -169,7 +169,7 @@ async function keepCheckout(
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const kept = await findCheckout(db, id);
-  if (!kept && state === "open") await expireSession(id);
+  if (!kept && state === "open") await endAtStripe(id);
   else if (!kept) throw new Error("a checkout could not be stored");
   return kept;
 }

@@ -105,25 +105,19 @@ export function changeAtStripe<T>(
   return callStripe((stripe) => call(stripe, options), answersWithinMs.stripeCreation);
 }
 
-/** Ends a checkout at Stripe. It may have been paid a moment ago, or be gone; then Stripe refuses. */
-export async function expireSession(sessionId: string): Promise<void> {
-  try {
-    await callStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
-  } catch (failure) {
-    if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))
-      throw failure;
-  }
-}
-
-/** Ends one of our checkouts by its id: a session, or the invoice of an automatic purchase, which may be a draft. */
+/**
+ * Ends a checkout by its id: a session, or the invoice of an automatic purchase, which may be a draft. It may have been paid a
+ * moment ago, or be gone; then Stripe refuses.
+ */
 export async function endAtStripe(id: string): Promise<void> {
-  if (!id.startsWith("in_")) return expireSession(id);
   const unlessRefused = (failure: unknown) => {
     if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))
       throw failure;
   };
-  await callStripe((stripe) => stripe.invoices.voidInvoice(id)).catch(unlessRefused);
-  await callStripe((stripe) => stripe.invoices.del(id)).catch(unlessRefused);
+  const end = (call: (stripe: Stripe) => Promise<object>) => callStripe(call).catch(unlessRefused);
+  if (!id.startsWith("in_")) return void (await end((stripe) => stripe.checkout.sessions.expire(id)));
+  await end((stripe) => stripe.invoices.voidInvoice(id));
+  await end((stripe) => stripe.invoices.del(id));
 }
 
 /** Keeps the library's errors out of the log: they carry the whole answer. */
