@@ -10,7 +10,7 @@ import {
   type Progress,
   readProgress,
 } from "@/lib/billing/fulfilment/purchases-at-stripe";
-import { endDueLicences } from "@/lib/billing/licence/due-ends";
+import { endDueLicences } from "@/lib/billing/licence/subscription";
 import { makePlansOfSettings } from "@/lib/billing/prices/licence-prices";
 import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";

@@ -55,7 +55,7 @@ export const billing: Mistakes = {
     },
     "lib/billing/licence/subscription.ts": {
       "a payment that was finished meanwhile is ended":
-        '  if (status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));\n',
+        '  if (first?.status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(first.id));\n',
     },
   },
   "tests/app/hooks/stripe.test.ts": {

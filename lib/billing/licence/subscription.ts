@@ -106,19 +106,18 @@ export async function refreshLive(db: Db, account: string, customer: string, now
  * first, so that it cannot be paid meanwhile; if it was, nothing is ended.
  */
 export async function endSubscription(db: Db, { id, status }: Row, nowMs: number): Promise<void> {
-  const isEnded = status !== "incomplete" || (await voidFirstInvoice(id));
-  if (isEnded) await removeAtStripe((stripe) => stripe.subscriptions.cancel(id));
+  const first = status === "incomplete" ? await findFirstInvoice(id) : undefined;
+  if (first?.status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(first.id));
+  if (status !== "incomplete" || first) await removeAtStripe((stripe) => stripe.subscriptions.cancel(id));
   await fulfilSubscription(db, id, "another checkout", nowMs);
 }
 
-async function voidFirstInvoice(id: string): Promise<boolean> {
+/** The first invoice of a subscription, as it is at Stripe; `undefined` if nothing is to be finished there any more. */
+async function findFirstInvoice(id: string): Promise<Stripe.Invoice | undefined> {
   const expand = ["latest_invoice"];
   const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-  const invoice = subscription?.latest_invoice;
-  if (subscription?.status !== "incomplete" || typeof invoice !== "object" || !invoice?.id) return false;
-  const { id: invoiceId, status } = invoice;
-  if (status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));
-  return true;
+  const invoice = subscription?.status === "incomplete" ? subscription.latest_invoice : undefined;
+  return invoice && typeof invoice === "object" ? invoice : undefined;
 }
 
 /**
@@ -127,30 +126,47 @@ async function voidFirstInvoice(id: string): Promise<boolean> {
  */
 export async function openUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
   try {
-    return await openFirstInvoice(db, accountId, nowMs);
+    const unfinished = await db
+      .selectFrom("billing_subscriptions")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where("status", "=", "incomplete")
+      .orderBy("created_at_ms", "desc")
+      .execute();
+    for (const { id } of unfinished) {
+      const { hosted_invoice_url: page } = (await findFirstInvoice(id)) ?? {};
+      if (page) return page;
+      await fulfilSubscription(db, id, "payment finished", nowMs);
+    }
+    return undefined;
   } catch (failure) {
     log().warn({ err: failure }, "an unfinished payment could not be read");
     throw new ApiError("portal_failed");
   }
 }
 
-async function openFirstInvoice(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
-  const unfinished = await db
+/** Ends the licences whose end has come, also while Stripe cannot be asked. */
+export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
+  const due = await db
     .selectFrom("billing_subscriptions")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .where("status", "=", "incomplete")
-    .orderBy("created_at_ms", "desc")
+    .innerJoin("accounts", "accounts.id", "billing_subscriptions.account_id")
+    .select(["billing_subscriptions.id as subscription", "accounts.id", "accounts.email"])
+    .where("licence_until_ms", ">", 0)
+    .where("licence_until_ms", "<=", nowMs)
     .execute();
-  const expand = ["latest_invoice"];
-  for (const { id } of unfinished) {
-    const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-    const invoice = subscription?.latest_invoice;
-    const page = typeof invoice === "object" ? invoice?.hosted_invoice_url : undefined;
-    if (subscription?.status === "incomplete" && page) return page;
-    await fulfilSubscription(db, id, "payment finished", nowMs);
+  for (const { subscription, ...buyer } of due) {
+    await changeAccount(db, { buyer, what: "licence ended" }, nowMs, async (transaction, account) => {
+      await giveMissedCredits(transaction, account, nowMs, nowMs);
+      await transaction
+        .updateTable("billing_subscriptions")
+        .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))
+        .where("id", "=", subscription)
+        .where("licence_until_ms", "<=", nowMs)
+        .execute();
+      await settleTerms(transaction, account, nowMs);
+      return "stored";
+    });
   }
-  return undefined;
 }
 
 function findSubscription(db: Db, id: string): Promise<Row | undefined> {
