@@ -77,7 +77,6 @@ const collections: { [file: string]: string[] } = {
   ],
   "lib/backend/credit-rules.ts": ["one transaction", "the same", "the same", "the same", "the same"],
   "lib/backend/write-queue.ts": ["backends whose writes wait"],
-  "lib/billing/stripe/kept-readings.ts": ["1,000, of which the oldest goes"],
   "lib/config/time-zone.ts": ["the zones that Node knows, by their canonical names"],
   "lib/db/postgres/pool.ts": ["those that wait for a connection"],
   "lib/db/sqlite/file.ts": ["500 statements, then none"],

@@ -2,14 +2,14 @@ import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { answersWithinMs } from "@/lib/config/limits";
 import { isInBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-const maxKept = 1000;
 const retryAfterMs = 30_000; // 30 seconds, so that no page waits for Stripe each time
 
-/** The last thousand things that were read at Stripe, by their keys: one call serves all who ask meanwhile. */
+/** The last hundreds of things that were read at Stripe, by their keys: one call serves all who ask meanwhile. */
 export class KeptReadings<T> {
-  private readonly kept = new Map<string, { answer: Promise<T>; untilMs: number; hasFailed?: true }>();
+  private readonly kept = new RecentCache<{ answer: Promise<T>; untilMs: number; hasFailed?: true }>(1000);
 
   constructor(private readonly keptMs: number) {}
 
@@ -27,10 +27,7 @@ export class KeptReadings<T> {
       reading.untilMs = isBusy ? 0 : nowMs + retryAfterMs;
       log().warn({ err: failure, reading: key }, "Stripe could not be read for a page");
     });
-    this.kept.delete(key);
     this.kept.set(key, reading);
-    const [oldest = ""] = this.kept.keys();
-    if (this.kept.size > maxKept) this.kept.delete(oldest);
     return reading.answer;
   }
 }
