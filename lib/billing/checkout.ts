@@ -49,7 +49,10 @@ export async function beginCheckout(
   const sale = await describeSale(db, account, { kind, priceId }, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
-      if (!(await findCustomer(db, account.id))) await recall(db, account, nowMs);
+      // A buyer whom the store does not know may have bought all the same: it may be a restored one.
+      if (!(await findCustomer(db, account.id)))
+        for (const purchase of await collectPurchasesOf(db, account, nowMs))
+          await fulfil(db, purchase, "another checkout", nowMs);
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
       const live = customer ? await refreshLive(db, account.id, customer, nowMs) : [];
       if (live.some(({ status }) => status === "past_due" || status === "unpaid"))
@@ -69,12 +72,6 @@ export async function beginCheckout(
     log().warn({ err: failure }, "a checkout could not be started");
     throw new ApiError("checkout_failed");
   }
-}
-
-/** Fulfils what a buyer whom the store does not know has bought all the same: it may be a restored one. */
-async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
-  for (const purchase of await collectPurchasesOf(db, account, nowMs))
-    await fulfil(db, purchase, "another checkout", nowMs);
 }
 
 /** Throws an {@link ApiError} if this is not sold to the account. */

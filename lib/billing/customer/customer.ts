@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { type Buyer, keepCustomer, tellOnce } from "@/lib/billing/customer/purchases";
-import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
+import { keepUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import {
   callStripe,
   changeAtStripe,
@@ -149,7 +149,9 @@ export async function deleteCustomer(
     const customer = await findAtStripe((stripe) => stripe.customers.retrieve(customer_id));
     const isOurs = customer && !customer.deleted && customer.metadata.account;
     if (isOurs) await removeAtStripe((stripe) => stripe.customers.del(customer_id));
-    for (const { id } of await readLicences(db, account_id)) {
+    const licences = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", account_id);
+    const current = await licences.where("status", "not in", ["canceled", "incomplete_expired"]).execute();
+    for (const { id } of current) {
       const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id));
       if (subscription && !hasEnded(subscription))
         await removeAtStripe((stripe) => stripe.subscriptions.cancel(id));
@@ -163,11 +165,6 @@ export async function deleteCustomer(
   const fulfilled = checkouts.flatMap(({ session_id, state }) => (state === "fulfilled" ? [session_id] : []));
   const about = { by: "service", what: customerDeletion, whom: customer_id } as const;
   await recordAudit(db, { ...about, after: { fulfilled } }, nowMs);
-}
-
-function readLicences(db: Db, accountId: string) {
-  const licences = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", accountId);
-  return licences.where("status", "not in", ["canceled", "incomplete_expired"]).execute();
 }
 
 /**
@@ -257,14 +254,15 @@ export async function resolveBuyer(
   const email = whole?.deleted
     ? undefined
     : (whole?.metadata.email ?? whole?.email ?? customer_details?.email);
+  const parsed = parseEmailAddress(email ?? "");
   const buyer =
     known ??
     (await accounts.where("accounts.id", "=", metadata?.account ?? "").executeTakeFirst()) ??
-    (await findByEmail(db, email));
+    (await accounts.where("accounts.email", "=", parsed ?? "").executeTakeFirst());
   if (buyer && !known && customerId) await keepCustomer(db, { accountId: buyer.id, customerId }, nowMs);
-  if (buyer || !isCharged) await forgetUnclaimed(db, id);
+  if (buyer || !isCharged) await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
   else if (email && !subscription) {
-    const wanted = parseEmailAddress(email) ?? email.trim().toLowerCase();
+    const wanted = parsed ?? email.trim().toLowerCase();
     await keepUnclaimed(db, { id, email: wanted, created_at_ms: created * 1000 });
   } else if (!email && metadata?.account && !(await wasGiven(db, customerId, id)))
     await tellOnce(db, { what: "purchase without account", whom: id, after: { given: "nothing" } }, nowMs);

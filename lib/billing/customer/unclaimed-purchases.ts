@@ -1,5 +1,3 @@
-import { parseEmailAddress } from "@/lib/config/email-address";
-import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -22,11 +20,6 @@ export async function keepUnclaimed(db: Db, purchase: UnclaimedPurchase): Promis
     log().warn({ purchase: purchase.id }, "a purchase is for an email without an account: see 'check'");
 }
 
-/** Forgets a purchase that was given, or has ended. */
-export async function forgetUnclaimed(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
-}
-
 /** The purchases without an account, oldest first. */
 export function listUnclaimed(db: Db): Promise<UnclaimedPurchase[]> {
   return db.selectFrom("billing_unclaimed").selectAll().orderBy("created_at_ms").limit(100).execute();
@@ -35,10 +28,4 @@ export function listUnclaimed(db: Db): Promise<UnclaimedPurchase[]> {
 /** What an operator does about one. */
 export function describeUnclaimed({ id, email }: Pick<UnclaimedPurchase, "id" | "email">): string {
   return `${email} paid for ${id} and has no account: 'invite ${email}', or 'account add ${email}'`;
-}
-
-/** The account with an email, however that is written. */
-export function findByEmail(db: Db, email: string | null | undefined) {
-  const query = accountBy(db, "email", parseEmailAddress(email ?? "") ?? "").select(["id", "email"]);
-  return query.executeTakeFirst();
 }

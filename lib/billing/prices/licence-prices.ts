@@ -47,7 +47,7 @@ export async function assignPlans<Item extends Pick<Stripe.SubscriptionItem, "pr
     const { price } = item;
     const sold = planOf(price.id) ? "nowhere" : await findWhereSold(price, prices, nowMs);
     if (sold !== "nowhere") {
-      await makePlan(db, price, sold, nowMs);
+      await makePlan(db, price.id, sold, nowMs);
       prices = await listPlanPrices(db, await readPlans(db));
     }
     const plan = planOf(price.id);
@@ -74,15 +74,12 @@ export function limitOfItems(items: LicenceItem<{ quantity?: number }>[]): numbe
  * who pays a price the plan that it buys.
  */
 export async function makePlansOfSettings(db: Db, nowMs: number): Promise<void> {
-  for (const { id, plan } of await listSold(db)) {
-    const price = plan ? undefined : await readPrice(id, nowMs);
-    if (price) await makePlan(db, price, "here", nowMs);
-  }
+  for (const { id, plan } of await listSold(db)) if (!plan) await makePlan(db, id, "here", nowMs);
   await settlePayers(db, nowMs);
 }
 
 /** Puts a price into the plan of its product, or into a new one with what Stripe says of it. */
-async function makePlan(db: Db, { id }: Stripe.Price, sold: "here" | "elsewhere", nowMs: number) {
+async function makePlan(db: Db, id: string, sold: "here" | "elsewhere", nowMs: number) {
   const price = await readPrice(id, nowMs);
   if (!price) return;
   const { product, nickname, metadata } = price;
