@@ -1,4 +1,4 @@
-import { type CreditEntry, entryColumns, selectLedger, toCredits } from "@/lib/accounts/credits/ledger";
+import { type CreditEntry, selectEntries, selectLedger, toCredits } from "@/lib/accounts/credits/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
@@ -34,14 +34,7 @@ export async function listAccountEntries(
  */
 export async function listAllEntries(db: Db, after: string | undefined, limit: number): Promise<EntryPage> {
   const from = await readNumber(db, after);
-  const read = () =>
-    db
-      .selectFrom("credit_entries")
-      .select(entryColumns)
-      .where("number", ">", from)
-      .orderBy("number")
-      .limit(limit)
-      .execute();
+  const read = () => selectEntries(db).where("number", ">", from).orderBy("number").limit(limit).execute();
   let rows = await read();
   if (rows.length < limit && (await numberEntries(db, limit - rows.length)) > 0) rows = await read();
   const { entries } = toPage(rows, after);

@@ -141,29 +141,17 @@ export function describeReason({ reason, amount, currency }: CreditEntry): strin
   return `${reason} (${moneyInWords(Math.abs(amount), currency)})`;
 }
 
-export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
+export type CreditEntry = InferResult<ReturnType<typeof selectEntries>>[number];
 
 /** The order of an account's entries: by time, at one instant as they were written. */
-export type LedgerPosition = Pick<Tables["credit_entries"], "created_at_ms" | "id"> & { place: number };
+export type LedgerPosition = Pick<CreditEntry, "created_at_ms" | "id" | "place">;
 
-/** What the lists of entries read. */
-export const entryColumns = [
-  "id",
-  "thousandths",
-  "reason",
-  "created_at_ms",
-  "place",
-  "number",
-  "amount",
-  "currency",
-  "price_id",
-  "checkout",
-  "account_id",
-  "backend_id",
-  "reference",
-  "hold_id",
-  "reverses",
-] as const;
+/** The query of entries with what their lists show. */
+export const selectEntries = (db: Db) =>
+  db
+    .selectFrom("credit_entries")
+    .select(["id", "account_id", "thousandths", "reason", "created_at_ms", "place", "number", "reference"])
+    .select(["amount", "currency", "price_id", "checkout", "backend_id", "hold_id", "reverses"]);
 
 /**
  * The query of an account's ledger: the latest entries or those before another, newest first (`<`), or the first or those
@@ -176,9 +164,7 @@ export function selectLedger(
   from?: LedgerPosition,
 ) {
   const order = direction === "<" ? "desc" : "asc";
-  const query = db
-    .selectFrom("credit_entries")
-    .select(entryColumns)
+  const query = selectEntries(db)
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", order)
     .orderBy("place", order)
