@@ -68,7 +68,8 @@ async function identify(call: Call, resource: Resource | undefined): Promise<Cal
     return callerOfToken(await store(), found, nowMs, call.client);
   }
   if (found.is !== "renewable") return found;
-  await requireAnswer(await store(), nowMs);
+  // Reads nothing, with the others of this turn; throws while the store is away.
+  await readCaller(await store(), { subject: "", sessionId: "", nowMs });
   return { ...found, is: "signed-out" };
 }
 
@@ -162,11 +163,6 @@ function collect(db: Db, waiting: Waiting[], untilMs: number): void {
     if (waiting.length > before && performance.now() < untilMs) collect(db, waiting, untilMs);
     else void execute(db, waiting.splice(0));
   });
-}
-
-/** Reads nothing, with the others of this turn. Throws while the store is away. */
-async function requireAnswer(db: Db, nowMs: number): Promise<void> {
-  await readCaller(db, { subject: "", sessionId: "", nowMs });
 }
 
 async function execute(db: Db, together: readonly Waiting[]): Promise<void> {

@@ -133,19 +133,16 @@ export async function confirmEmailChange(
   const about = auditChange("email change confirmed", "mail link", mover);
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     await lockEmail(transaction, known.to_email);
-    const account = await accountBy(transaction, "id", mover.id)
-      .select("email")
-      .forUpdate()
-      .executeTakeFirst();
+    const locked = accountBy(transaction, "id", mover.id).select("email").forUpdate();
+    const account = await locked.executeTakeFirst();
     const change = await findEmailChange(transaction, id);
     if (!change || !account || !isWaiting(change, nowMs)) return undefined;
     const column = `${side}_confirmed_at_ms` as const;
     if (change[column] === null) await update(transaction, id, { [column]: nowMs });
-    if (
-      { ...change, [column]: nowMs }[side === "to" ? "from_confirmed_at_ms" : "to_confirmed_at_ms"] === null
-    )
-      return undefined;
-    if (account.email !== change.from_email || (await hasAccount(transaction, change.to_email))) {
+    const other = side === "to" ? change.from_confirmed_at_ms : change.to_confirmed_at_ms;
+    if (other === null) return undefined;
+    const taken = accountBy(transaction, "email", change.to_email).select("id");
+    if (account.email !== change.from_email || (await hasRow(taken))) {
       await update(transaction, id, { until_ms: nowMs });
       return undefined;
     }
@@ -173,9 +170,6 @@ async function move(transaction: Db, change: Change, nowMs: number): Promise<voi
   const mail = { kind: "email changed", to: from, email, atMs: nowMs, timeZone } as const;
   await enqueueMail(transaction, mail, { nowMs });
 }
-
-const hasAccount = (transaction: Db, email: string) =>
-  hasRow(accountBy(transaction, "email", email).select("id"));
 
 async function update(transaction: Db, id: string, to: Partial<Change>): Promise<void> {
   await transaction.updateTable("email_changes").set(to).where("id", "=", id).execute();

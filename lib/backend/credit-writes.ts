@@ -71,8 +71,10 @@ export async function executeWrites(
     }
   });
   await storeDraft(transaction, draft);
-  for (const { account, left } of draft.fallen)
-    await mailLowCredits(transaction, { ...account, account_id: account.id }, left, nowMs);
+  for (const { account, left } of draft.fallen) {
+    const low = { accountId: account.id, below: account.mail_below_thousandths, left };
+    await mailLowCredits(transaction, low, nowMs);
+  }
   await keepAnswers(transaction, written);
   return results;
 }

@@ -32,24 +32,16 @@ export const titleOf = (name: string) =>
 export const maxPlans = 50;
 export const maxContents = 50;
 
-const record = <Value extends z.ZodType>(value: Value) =>
+/** A column with JSON. SQLite checks no types. */
+const json = <Value extends z.ZodType>(value: Value) =>
   z
     .string()
     .transform((text) => JSON.parse(text) as unknown)
-    .pipe(z.record(slug, value));
+    .pipe(value);
 
-const limits = z.int().min(0).nullable();
-
-/** The columns with JSON. SQLite checks no types. */
-const contents = z.object({ features: record(z.string()), limits: record(limits) });
-const own = z.object({
-  own_features: z
-    .string()
-    .transform((text) => JSON.parse(text) as unknown)
-    .pipe(z.array(slug))
-    .nullable(),
-  own_limits: record(limits).nullable(),
-});
+const limits = json(z.record(slug, z.int().min(0).nullable()));
+const contents = z.object({ features: json(z.record(slug, z.string())), limits });
+const own = z.object({ own_features: json(z.array(slug)).nullable(), own_limits: limits.nullable() });
 
 /** Whether the columns of what an operator gives beyond a plan can be read. */
 export function hasValidGrants(row: { own_features?: unknown; own_limits?: unknown }): boolean {

@@ -6,7 +6,7 @@ import type { Db } from "@/lib/db/store";
 export const maxAddedUp = 2000;
 
 /** What a day used of an account's credits and what it got, in thousandths. The day is of UTC, in days since 1970. */
-export type CreditDay = { day: number; used: number; got: number };
+export type CreditDay = Awaited<ReturnType<typeof readCreditDays>>["days"][number];
 
 /**
  * Adds up the latest entries of an account since the day `since`, for each day that has some, the earliest first. What was
@@ -36,8 +36,6 @@ export async function readCreditDays(db: Db, accountId: string, since: number) {
     .orderBy("day")
     .execute();
   const count = rows.reduce((sum, row) => sum + Number(row.count), 0);
-  const days: CreditDay[] = rows.map(({ day, used, got }) => ({
-    ...{ day: Number(day), used: Number(used), got: Number(got) },
-  }));
+  const days = rows.map((row) => ({ day: Number(row.day), used: Number(row.used), got: Number(row.got) }));
   return { days, isCut: count >= maxAddedUp };
 }

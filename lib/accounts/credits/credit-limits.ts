@@ -85,19 +85,15 @@ export function parseLimit(typed: string): number | null {
 export async function exportCreditLimits(db: Db, accountId: string, nowMs: number) {
   const limits = await readCreditLimits(db, accountId, nowMs);
   if (!limits) return null;
-  const {
-    monthly_thousandths: monthly,
-    mail_below_thousandths: mailBelow,
-    spent_thousandths: spent,
-  } = limits;
+  const inCredits = (thousandths: number | null) => (thousandths === null ? null : toCredits(thousandths));
   return {
-    monthly: monthly === null ? null : toCredits(monthly),
-    spentThisMonth: toCredits(spent),
-    mailBelow: mailBelow === null ? null : toCredits(mailBelow),
+    monthly: inCredits(limits.monthly_thousandths),
+    spentThisMonth: toCredits(limits.spent_thousandths),
+    mailBelow: inCredits(limits.mail_below_thousandths),
     lowSince: asIso(limits.low_since_ms),
     automaticPurchase: {
       price: limits.top_up_price,
-      below: limits.top_up_below_thousandths === null ? null : toCredits(limits.top_up_below_thousandths),
+      below: inCredits(limits.top_up_below_thousandths),
       most: limits.top_up_most,
       dueAt: asIso(limits.top_up_due_ms),
       stopped: limits.top_up_stopped,

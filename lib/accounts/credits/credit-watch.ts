@@ -72,25 +72,16 @@ export async function noteBalance(
       .set({ low_since_ms })
       .where("account_id", "=", account_id)
       .execute();
-  if (at.hasFallen || hasFallen) await mailLowCredits(transaction, { ...row, account_id }, after, nowMs);
+  const low = { accountId: account_id, below: row.mail_below_thousandths, left: after };
+  if (at.hasFallen || hasFallen) await mailLowCredits(transaction, low, nowMs);
 }
 
 /** Queues the mail about a balance that has fallen, in the transaction in which it did. */
 export async function mailLowCredits(
   transaction: Db,
-  {
-    account_id: accountId,
-    mail_below_thousandths,
-  }: Pick<LimitState, "mail_below_thousandths"> & { account_id: string },
-  left: number,
+  low: { accountId: string; below: number | null; left: number },
   nowMs: number,
 ): Promise<void> {
-  const mail = {
-    kind: "low credits",
-    accountId,
-    below: mail_below_thousandths ?? 0,
-    left,
-    atMs: nowMs,
-  } as const;
+  const mail = { kind: "low credits", ...low, below: low.below ?? 0, atMs: nowMs } as const;
   await enqueueMail(transaction, mail, { nowMs });
 }

@@ -1,4 +1,3 @@
-import type { SelectQueryBuilder } from "kysely";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { type AccountState, contains, selectAccounts } from "@/lib/accounts/accounts";
 import { accountsWithStripeId } from "@/lib/accounts/list/customer-list";
@@ -66,15 +65,7 @@ function findById(db: Db, text: string): Promise<Row[]> {
 }
 
 async function lastEmailOfSlice(db: Db, after: string | undefined, slice: number) {
-  const emails = selectAccounts(db, { after }).clearSelect() as SelectQueryBuilder<
-    Tables,
-    "accounts",
-    object
-  >;
-  const last = await emails
-    .select("email")
-    .offset(slice - 1)
-    .limit(1)
-    .executeTakeFirst();
-  return last?.email;
+  const emails = selectAccounts(db, { after }).clearSelect().select("email");
+  const last = emails.offset(slice - 1).limit(1);
+  return (await last.executeTakeFirst())?.email;
 }

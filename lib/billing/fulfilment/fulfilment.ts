@@ -3,7 +3,7 @@ import { resolveBuyer } from "@/lib/billing/customer/customer";
 import { keepPayments } from "@/lib/billing/customer/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
-import { listSold } from "@/lib/billing/prices/licence-prices";
+import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
 import { endAtStripe, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import {
@@ -91,12 +91,7 @@ async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number):
 async function readSession(db: Db, id: string) {
   const expand = ["customer", "line_items", "payment_intent.latest_charge"];
   const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-  const sale =
-    session &&
-    saleOf(
-      session,
-      (await listSold(db)).map(({ id }) => id),
-    );
+  const sale = session && saleOf(session, await listSold(db));
   if (!session || !sale) return undefined;
   const charge = chargeOf(session);
   return {
@@ -138,11 +133,11 @@ async function readTopUp(id: string) {
 }
 
 /** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is not ours. */
-function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session, licencePrices: string[]) {
+function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session, licencePrices: SoldPrice[]) {
   const kind = mode === "subscription" ? "licence" : "credits";
   if (metadata?.account)
     return { kind, price_id: metadata.price ?? "", thousandths: Number(metadata.thousandths) || 0 };
-  const sold = kind === "licence" ? licencePrices : requireBilling().creditPrices;
+  const sold = kind === "licence" ? licencePrices.map(({ id }) => id) : requireBilling().creditPrices;
   const items = (line_items?.data ?? []).flatMap(({ price, quantity }) =>
     price && sold.includes(price.id) ? [{ price, quantity: quantity ?? 1 }] : [],
   );

@@ -47,9 +47,6 @@ type State = Pick<Terms, "status" | "unpaid_since_ms"> & {
   untilMs: number | undefined;
 };
 
-/** What was read of a subscription, with the payments for its period and the invoices that are open. */
-type Reading = { terms: Terms } & Pick<Facts, "payments" | "open">;
-
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
  * paused, its `trial` ended without a card, or it was paused by `request`.
@@ -62,11 +59,13 @@ const graceMs = () => requireBilling().graceDays * dayMs;
 /**
  * Until when a subscription is a licence, and what it contains. What was paid runs to its end; then there are days of grace
  * while Stripe still tries to collect, or if Stripe is away. While a change is not paid, it contains what it did before.
+ *
+ * @returns next to its terms, the payments for its period and the invoices that are open
  */
-export async function readTerms(db: Db, asked: Asked, nowMs: number): Promise<Reading> {
+export async function readTerms(db: Db, asked: Asked, nowMs: number) {
   const facts = await readFacts(db, asked, nowMs);
-  const state = stateOf(facts, nowMs);
-  return { terms: termsOf(facts, state, nowMs), payments: facts.payments, open: facts.open };
+  const { payments, open } = facts;
+  return { terms: termsOf(facts, stateOf(facts, nowMs), nowMs), payments, open };
 }
 
 async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: number): Promise<Facts> {

@@ -105,9 +105,8 @@ export const limitOf = (metadata: Stripe.Metadata): number | null =>
   wholeNumber(metadata.assistant_limit) ?? null;
 
 /** Whether a price's `assistant_limit`, if it has one, is a whole number. */
-export function hasValidLimit({ metadata }: Pick<Stripe.Price, "metadata">): boolean {
-  return metadata.assistant_limit === undefined || wholeNumber(metadata.assistant_limit) !== undefined;
-}
+export const hasValidLimit = ({ metadata }: Pick<Stripe.Price, "metadata">) =>
+  metadata.assistant_limit === undefined || limitOf(metadata) !== null;
 
 function wholeNumber(text: string | undefined): number | undefined {
   return text && /^\d{1,9}$/.test(text) ? Number(text) : undefined;

@@ -60,7 +60,10 @@ export async function callStripe<T>(
   try {
     return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
   } catch (failure) {
-    throw toFailure(failure);
+    if (!(failure instanceof Error) || !("rawType" in failure)) throw failure;
+    // The library's errors carry the whole answer, which the log must not have.
+    const { message, code, statusCode } = failure as Stripe.errors.StripeError;
+    throw new StripeFailure(message, code, statusCode);
   }
 }
 
@@ -118,11 +121,4 @@ export async function endAtStripe(id: string): Promise<void> {
   if (!id.startsWith("in_")) return void (await end((stripe) => stripe.checkout.sessions.expire(id)));
   await end((stripe) => stripe.invoices.voidInvoice(id));
   await end((stripe) => stripe.invoices.del(id));
-}
-
-/** Keeps the library's errors out of the log: they carry the whole answer. */
-function toFailure(failure: unknown): unknown {
-  if (!(failure instanceof Error) || !("rawType" in failure)) return failure;
-  const { message, code, statusCode } = failure as Stripe.errors.StripeError;
-  return new StripeFailure(message, code, statusCode);
 }

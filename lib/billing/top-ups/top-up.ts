@@ -54,18 +54,9 @@ export async function buyDueCredits(db: Db, nowMs: number): Promise<void> {
     .limit(atOnce)
     .execute();
   if (open.length + due.length === 0 || (await readProgress(db, nowMs)).isBehind) return;
-  const works = [
-    ...open.map(
-      ({ id }) =>
-        () =>
-          claim(db, id, nowMs),
-    ),
-    ...due.map(
-      ({ account_id }) =>
-        () =>
-          begin(db, account_id, nowMs),
-    ),
-  ];
+  const works: (() => Promise<Checkout | undefined>)[] = [];
+  for (const { id } of open) works.push(() => claim(db, id, nowMs));
+  for (const { account_id } of due) works.push(() => begin(db, account_id, nowMs));
   let missed = 0;
   for (const work of works) {
     if (missed === maxMissed) return;
