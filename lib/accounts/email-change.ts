@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { dayMs } from "@/lib/config/durations";
-import { accountBy } from "@/lib/db/account-by";
+import { accountBy, lockAccount } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -47,7 +47,7 @@ export async function askForEmail(
     const mailbox_hash = hashMailbox(to);
     // The mailbox, however it is written.
     await lockEmail(transaction, mailbox_hash);
-    await accountBy(transaction, "id", account_id).select("id").forUpdate().execute();
+    await lockAccount(transaction, account_id);
     const recent = await transaction
       .selectFrom("email_changes")
       .select(["account_id", "mailbox_hash"])

@@ -133,7 +133,7 @@ async function lockDraft(transaction: Db, requests: readonly WriteRequest[], now
   ];
   const named = writes.flatMap((write) => ("account" in write ? [write.account] : []));
   const accountIds = [...new Set([...named, ...owners.map(({ account_id }) => account_id)])];
-  const locked = await lockAccounts(transaction, accountIds);
+  const { rows: locked } = await lockAccounts(transaction, accountIds);
   // A lock is written, and so waits at the commit for the synchronous standby: a primary that has lost it refuses nothing.
   if (locked.length === 0)
     await lockBackends(

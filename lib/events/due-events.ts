@@ -57,7 +57,7 @@ async function closeDueHolds(db: Db, nowMs: number): Promise<unknown[]> {
   const accounts = [...new Set(due.map(({ account_id }) => account_id))];
   if (due.length > 0)
     await ledgerTransaction(db, async (transaction) =>
-      closeExpiredHolds(transaction, await lockAccounts(transaction, accounts), nowMs),
+      closeExpiredHolds(transaction, (await lockAccounts(transaction, accounts)).rows, nowMs),
     );
   return due;
 }

@@ -2,7 +2,7 @@ import { monthOf, spentInMonth } from "@/lib/accounts/credits/credit-watch";
 import { parseThousandths, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { asIso } from "@/lib/config/instants";
-import { accountBy } from "@/lib/db/account-by";
+import { accountBy, lockAccount } from "@/lib/db/account-by";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -14,11 +14,6 @@ type Wishes = Record<(typeof wishes)[number], number | null>;
 
 const selectLimits = (db: Db, accountId: string) =>
   db.selectFrom("credit_limits").where("account_id", "=", accountId);
-
-/** Locks an account as all do that spend, so that what is read then stays. */
-export async function lockAccount(transaction: Db, id: string): Promise<void> {
-  await accountBy(transaction, "id", id).select("id").forUpdate().executeTakeFirst();
-}
 
 /** What an owner has set, with what backends have spent this month (UTC); `undefined` if they never have. */
 export async function readCreditLimits(db: Db, accountId: string, nowMs: number) {

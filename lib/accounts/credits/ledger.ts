@@ -47,7 +47,8 @@ export async function writeCreditEntry(
   entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place"> & { id?: string },
   nowMs: number,
 ): Promise<number> {
-  await closeExpiredHolds(transaction, await lockAccounts(transaction, [entry.account_id]), nowMs);
+  const { rows: locked } = await lockAccounts(transaction, [entry.account_id]);
+  await closeExpiredHolds(transaction, locked, nowMs);
   const account = await transaction
     .updateTable("accounts")
     .set((column) => ({ credit_thousandths: column("credit_thousandths", "+", entry.thousandths) }))
@@ -76,11 +77,7 @@ export async function writeCreditEntry(
 }
 
 /** Locks accounts until the end of the caller's transaction: all that write to a ledger do, and several in one order. */
-export async function lockAccounts(transaction: Db, ids: readonly string[]) {
-  return (await lockRows(transaction, ids)).rows;
-}
-
-const lockRows = frequentStatement((db, ids: readonly string[]) =>
+export const lockAccounts = frequentStatement((db, ids: readonly string[]) =>
   db
     .selectFrom("accounts")
     .select(["id", "held_thousandths"])
@@ -92,7 +89,7 @@ const lockRows = frequentStatement((db, ids: readonly string[]) =>
 /** Closes the holds of locked accounts that have expired by `nowMs`, so that `held_thousandths` is what is held then. */
 export async function closeExpiredHolds(
   transaction: Db,
-  locked: Awaited<ReturnType<typeof lockAccounts>>,
+  locked: Pick<Tables["accounts"], "id" | "held_thousandths">[],
   nowMs: number,
 ): Promise<void> {
   const holding = locked.filter(({ held_thousandths }) => held_thousandths > 0).map(({ id }) => id);

@@ -3,7 +3,7 @@ import { CeremonyError, type Credential, type RelyingParty } from "@/lib/auth/pa
 import { consumeChallenge } from "@/lib/auth/passkeys/passkey-challenge";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
-import { accountBy } from "@/lib/db/account-by";
+import { lockAccount } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -55,7 +55,7 @@ export function addPasskey(
 ): Promise<void> {
   return changePasskeys(db, { by: "owner", what: "passkey add" }, account, nowMs, async (transaction) => {
     // Concurrent additions to the same account take turns, so that they cannot exceed the maximum.
-    await accountBy(transaction, "id", account.id).select("id").forUpdate().execute();
+    await lockAccount(transaction, account.id);
     if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) throw hasTooMany;
     if (!(await consumeChallenge(transaction, challenge, nowMs)))
       throw new CeremonyError("the challenge was used before");

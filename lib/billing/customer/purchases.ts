@@ -1,5 +1,5 @@
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
-import { accountBy } from "@/lib/db/account-by";
+import { accountBy, lockAccount } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -28,8 +28,7 @@ export async function keepCustomer(
   nowMs: number,
 ): Promise<string | undefined> {
   return transact(db, async (transaction) => {
-    const account = accountBy(transaction, "id", accountId).select("id").forUpdate();
-    if (!(await account.executeTakeFirst())) return undefined;
+    if (!(await lockAccount(transaction, accountId))) return undefined;
     await transaction
       .insertInto("billing_customers")
       .values({ account_id: accountId, customer_id: customerId, created_at_ms: nowMs })
@@ -57,8 +56,7 @@ export async function keepPayments(
   const isKept = (payment: object) => kept.some((one) => !differs(one, payment));
   if (payments.every(isKept)) return;
   await transact(db, async (transaction) => {
-    const account = accountBy(transaction, "id", account_id).select("id").forUpdate();
-    if (!(await account.executeTakeFirst())) return;
+    if (!(await lockAccount(transaction, account_id))) return;
     for (const { id, ...payment } of payments)
       await transaction
         .insertInto("billing_payments")

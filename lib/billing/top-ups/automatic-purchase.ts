@@ -1,6 +1,6 @@
-import { lockAccount } from "@/lib/accounts/credits/credit-limits";
 import { monthOf } from "@/lib/accounts/credits/credit-watch";
 import type { Owner } from "@/lib/accounts/require-owner";
+import { lockAccount } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { StopReason } from "@/lib/mail/kinds/credits";
