@@ -109,15 +109,6 @@ export async function findFormerEmails(db: Db, email: string): Promise<string[]>
   return rows.map(({ from_email }) => from_email);
 }
 
-/** An account's changes of email, for the export of its person's data: a query. */
-export function selectEmailChanges(db: Db, accountId: string) {
-  return db
-    .selectFrom("email_changes")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .orderBy("asked_at_ms");
-}
-
 /**
  * Records that the button behind a link was pressed; the second of the two changes the email. If the new one has an account
  * by then, the request ends. Returns the account if its email has changed.

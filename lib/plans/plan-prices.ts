@@ -8,6 +8,16 @@ export type PlanPrice = { id: string; plan: Plan; isSold: boolean };
 export const planOfPrice = (prices: PlanPrice[], id: string | null) =>
   prices.find((price) => price.id === id)?.plan;
 
+/** The subscriptions of an account, each with the plan of its price; null for one that was sold before there were plans. */
+export const listPlanSubscriptions = (db: Db, accountId: string) =>
+  db
+    .selectFrom("billing_subscriptions as subscription")
+    .leftJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
+    .selectAll("subscription")
+    .select("price.plan")
+    .where("account_id", "=", accountId)
+    .execute();
+
 /** The prices of all plans, in the order of the plans and of each one's own. */
 export async function listPlanPrices(db: Db, plans: Plans): Promise<PlanPrice[]> {
   const rows = await db

@@ -7,6 +7,7 @@ import { isOutage } from "@/lib/db/store-outage";
 import type { Tables } from "@/lib/db/tables";
 import { type CreditSource, giveMonths, nextMonth } from "@/lib/plans/credit-months";
 import { type Plans, readPlans } from "@/lib/plans/plan";
+import { listPlanSubscriptions } from "@/lib/plans/plan-prices";
 import { isStripeUnread } from "@/lib/plans/purchases";
 import { readAfter } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
@@ -141,13 +142,7 @@ async function readSources(
   plans: Plans,
   nowMs: number,
 ): Promise<Source[] | undefined> {
-  const subscriptions = await db
-    .selectFrom("billing_subscriptions as subscription")
-    .leftJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
-    .select(["status", "created_at_ms", "period_starts_ms", "period_ends_ms", "cycle_anchor_ms"])
-    .select(["unpaid_since_ms", "ends_at_ms", "licence_until_ms", "price.plan"])
-    .where("account_id", "=", account.id)
-    .execute();
+  const subscriptions = await listPlanSubscriptions(db, account.id);
   const sources = subscriptions.flatMap((row) => {
     const { status, cycle_anchor_ms: anchorMs, period_starts_ms: periodMs, unpaid_since_ms } = row;
     if (anchorMs === null || periodMs === null) return [];

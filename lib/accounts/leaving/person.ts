@@ -3,7 +3,6 @@ import { namesOf } from "@/lib/accounts/audit-trail";
 import { exportCreditLimits } from "@/lib/accounts/credits/credit-limits";
 import { listCreditEntries } from "@/lib/accounts/credits/ledger";
 import { exportHolds } from "@/lib/accounts/credits/spending";
-import { selectEmailChanges } from "@/lib/accounts/email-change";
 import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { type EndedApp, endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
@@ -42,6 +41,12 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("account_id", "=", id)
     .orderBy("seq")
     .execute();
+  const emailChanges = await db
+    .selectFrom("email_changes")
+    .selectAll()
+    .where("account_id", "=", id)
+    .orderBy("asked_at_ms")
+    .execute();
   const changes = await Array.fromAsync(listAudit(db, { whom: await namesOf(db, email) }));
   return {
     email,
@@ -60,7 +65,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
-    emailChanges: (await selectEmailChanges(db, id).execute()).map((change) => ({
+    emailChanges: emailChanges.map((change) => ({
       ...{ from: change.from_email, to: change.to_email, askedAt: asIso(change.asked_at_ms) },
       ...{ until: asIso(change.until_ms), changedAt: asIso(change.changed_at_ms) },
       confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },

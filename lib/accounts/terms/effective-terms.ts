@@ -3,6 +3,7 @@ import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { enqueueLicenceEnded } from "@/lib/mail/enqueue-licence-mails";
 import { type Plans, readPlans } from "@/lib/plans/plan";
+import { listPlanSubscriptions } from "@/lib/plans/plan-prices";
 import { findCustomer } from "@/lib/plans/purchases";
 import {
   betterOf,
@@ -71,13 +72,8 @@ export async function settleTerms(
 
 /** What an account's running licences from Stripe give: the plan that has the most, and the highest limit of assistants. */
 async function readPaid(db: Db, accountId: string, plans: Plans, nowMs: number): Promise<Paid | undefined> {
-  const rows = await db
-    .selectFrom("billing_subscriptions as subscription")
-    .leftJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
-    .select(["subscription.assistant_limit", "price.plan"])
-    .where("account_id", "=", accountId)
-    .where("licence_until_ms", ">", nowMs)
-    .execute();
+  const subscriptions = await listPlanSubscriptions(db, accountId);
+  const rows = subscriptions.filter(({ licence_until_ms }) => licence_until_ms > nowMs);
   const order = [...plans.keys()];
   const names = rows.map(({ plan }) => plan ?? "licensed");
   const [plan] = names.toSorted((one, other) => order.indexOf(other) - order.indexOf(one));
