@@ -73,7 +73,6 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   trial_end_told_ms: { told: null, exported: ["trialEndToldAs", asIso], kept: false, audited: false },
 };
 
-/** Every column of an account, for a query of a whole row. */
 const accountColumnNames = Object.keys(accountColumns) as (keyof Row)[];
 
 /**

@@ -78,7 +78,6 @@ async function identify(call: Call, resource: Resource | undefined): Promise<Cal
  *
  * @param db - in a transaction, the session is locked until its end: what ends the session comes before this, or after all
  * that the transaction does
- * @param client - who sent the token
  */
 export async function callerOfToken(
   db: Db,
@@ -117,7 +116,6 @@ function ownSession(row: CallerRow, token: VerifiedToken, nowMs: number): Caller
   return { ...token, kind: readKind(row), endsAtMs };
 }
 
-/** What a verified token names, and the time now. */
 type Named = { subject: string; sessionId: string; keyId?: string | undefined; nowMs: number };
 
 /** The account, with null for a session that has expired and a key that was revoked. */

@@ -44,8 +44,7 @@ export const byOwner = {
  * token is never accepted here, however it is sent: a token must not get its own successor or end another session.
  * Throws an {@link ApiError}.
  *
- * @param shownAccountId - the account that the page showed when its button was pressed; the browser may have a
- *   different session by now
+ * @param shownAccountId - the account that the page showed; the browser may have a different session by now
  */
 export async function requireOwner(call: Call, shownAccountId?: string): Promise<Owner> {
   if (call.headers.has("authorization")) throw onlyInBrowser();

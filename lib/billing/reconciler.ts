@@ -111,9 +111,8 @@ export async function findOldestOpen(db: Db, nowMs: number): Promise<number | un
 }
 
 /**
- * Unsettled checkouts, licences that have changed or should have by now, and a day's part of the other subscriptions: all
- * that have not ended, and ended ones and paid checkouts for 60 days. A store that is behind has all of these read, as they were
- * when it last was not.
+ * Unsettled checkouts, licences that have changed or should have by now, and a day's part of the other subscriptions and paid
+ * checkouts. A store that is behind has all of these read, as they were when it last was not.
  */
 async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: number): Promise<Purchase[]> {
   const unread = (eb: ExpressionBuilder<Tables, "billing_subscriptions" | "billing_checkouts">) =>

@@ -154,7 +154,6 @@ function monthsUntil(anchorMs: number, atMs: number): number {
   return monthAt(anchorMs, months) <= atMs ? months : months - 1;
 }
 
-/** The start of the month in which an instant is. */
 const startOfMonth = (anchorMs: number, atMs: number) => monthAt(anchorMs, monthsUntil(anchorMs, atMs));
 
 /** The first start of a month after an instant. */

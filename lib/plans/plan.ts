@@ -131,7 +131,6 @@ export function describeContents({ plan, features, limits }: Contents) {
   return { plan, ...(assistants != null && { assistantLimit: assistants }), features, limits };
 }
 
-/** The names of an account's plans. */
 function licencesOf({ plan, given_plan, paid_plan }: Grants): string[] {
   if (plan !== "licensed") return [plan];
   const names = [given_plan, paid_plan].filter((name) => name !== null);

@@ -17,11 +17,7 @@ export function findCustomer(db: Db, accountId: string): Promise<Tables["billing
   return customers.where("account_id", "=", accountId).executeTakeFirst();
 }
 
-/**
- * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence next to
- * them, the checkout of credits that it began last, whether it has bought anything, the id of its customer, and when
- * something of it was last read.
- */
+/** The purchases of an account, as last read at Stripe. `latestPack` is the checkout of credits that it began last. */
 export async function readBilling(db: Db, accountId: string) {
   const rows = await db
     .selectFrom("billing_subscriptions")

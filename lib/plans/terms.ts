@@ -8,7 +8,6 @@ import { limitIn, type Plans } from "@/lib/plans/plan";
 /** What an operator gives until an end, if it has one, and what they give after it. */
 export type Gift = { given: Given; end?: { atMs: number; given: Given } | undefined };
 
-/** The columns of an end. */
 type Ending = Pick<Tables["accounts"], "given_ends_at_ms" | "given_after">;
 
 /**

@@ -13,11 +13,8 @@ import { eraseMailFiles } from "@/lib/mail/senders/file-sender";
 const batchSize = 500; // so that other writers do not wait long for the lock
 
 /**
- * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
- * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, of
- * operators too and those of apps 30 days later, emails on the waitlist that were not confirmed, and mail files of erased people on this
- * instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
- * of each table.
+ * Deletes what is older than `RETENTION_DAYS` or has expired, and the mail files of erased people on this instance. Accounts and
+ * their ledgers stay. One audit entry counts the deleted rows of each table.
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;

@@ -17,9 +17,8 @@ export type AccountSearch = {
 type Row = Tables["accounts"];
 
 /**
- * How many accounts are compared at once, and how often in one search. No index has the parts of a text on both engines:
- * PostgreSQL's trigrams are an extension that not every operator may create. So a search compares so many accounts in the
- * order of their emails, in slices of a few milliseconds, between which the process answers others.
+ * No index has the parts of a text on both engines: PostgreSQL's trigrams are an extension that not every operator may create.
+ * So a search compares so many accounts in the order of their emails, in slices between which the process answers others.
  */
 const searchBounds = { slice: 10_000, slices: 20 };
 

@@ -17,9 +17,8 @@ const deferredMs = hourMs;
 const maxDeferred = 1000;
 
 /**
- * Stores what accounts have after the end of what an operator gave them, which answers say from that end on: so it is told
- * and audited, and a build before this one says it too. One that cannot be stored is logged, and tried again in an hour.
- * Throws in an outage of the store.
+ * Stores what accounts have after the end of what an operator gave them, which answers say from that end on. One that cannot be
+ * stored is logged, and tried again in an hour. Throws in an outage of the store.
  */
 export async function endGifts(db: Db, nowMs: number): Promise<void> {
   for (const [id, untilMs] of deferred)

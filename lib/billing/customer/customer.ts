@@ -232,9 +232,8 @@ type Bought = {
 };
 
 /**
- * Finds the account that a purchase is for: by its customer, by the id that our checkout gave it, or by the email of one that
- * was sold elsewhere or to an account that a restored store does not have. Without any, the purchase is kept for an operator;
- * if the account was deleted meanwhile, and so its customer, the audit says so.
+ * Finds the account that a purchase is for, by the email if it was sold elsewhere or to an account that a restored store does
+ * not have. Without any, the purchase is kept for an operator; if the account was deleted meanwhile, the audit says so.
  *
  * @param isCharged - whether someone pays for it, so that an operator has to refund it
  */
