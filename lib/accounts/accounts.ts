@@ -226,10 +226,11 @@ export function someOnPlan(db: Db, plan: string, most: number) {
 
 const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_plan = ${plan})`;
 
-type AccountFilter = {
+export type AccountFilter = {
   plan?: string | undefined;
   state?: AccountState | undefined;
   containing?: string | undefined;
+  /** The email after which it goes on: the order is that of emails. */
   after?: string | undefined;
   /** The last email that counts. */
   until?: string | undefined;

@@ -27,9 +27,6 @@ const mostADay = { ofAccount: 3, toMailbox: 3 };
 type Change = Tables["email_changes"];
 type Mover = { id: string; email: string };
 
-/** Why a change is not asked for. */
-export type ChangeProblem = "same" | "often";
-
 /**
  * Asks both mailboxes about a change, in place of an earlier request. Returns why not, if it is refused.
  *
@@ -40,7 +37,7 @@ export async function askForEmail(
   { id: account_id, email }: Mover,
   { to, isMailProved }: { to: string; isMailProved: boolean },
   nowMs: number,
-): Promise<ChangeProblem | undefined> {
+): Promise<"same" | "often" | undefined> {
   if (to === email) return "same";
   const about = auditChange("email change asked", "owner", { id: account_id, email });
   return auditedTransaction(db, about, nowMs, async (transaction) => {

@@ -47,13 +47,8 @@ export function describeStanding(
 }
 
 /** What an account may do that was read, or `undefined` for a record that cannot be. */
-export function standingOf(
-  account: Decided | undefined,
-  licence: Licence | undefined,
-  nowMs: number,
-): Standing {
-  return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, licence, nowMs);
-}
+export const standingOf = (account: Decided | undefined, licence: Licence | undefined, nowMs: number) =>
+  describeStanding(account ? { is: "account", account } : { is: "unreadable" }, licence, nowMs);
 
 /** When a licence ends that an operator gives, if no other follows. */
 const givenEnd = (account: Decided) =>

@@ -86,14 +86,15 @@ export function givenTerms(
 export function betterOf(given: Given, paid: Paid | undefined, plans: Plans): Given {
   if (!paid) return given;
   const ofGiven = given.given_plan === null ? 0 : limitOfPlan(given.given_plan, plans);
-  const limit = Math.max(ownLimit(given, ofGiven), paid.limit);
+  const own = given.assistant_limit ?? (given.plan === "licensed" ? ofGiven : 0);
+  const limit = Math.max(own, paid.limit);
   const byPlans = Math.max(ofGiven, limitOfPlan(paid.plan, plans));
   return {
     ...given,
     plan: "licensed",
     paid_plan: paid.plan,
     trial_ends_at_ms: null,
-    assistant_limit: limit === byPlans ? null : finite(limit),
+    assistant_limit: limit === byPlans || limit === Number.POSITIVE_INFINITY ? null : limit,
   };
 }
 
@@ -105,12 +106,6 @@ export function limitOfPlan(name: string, plans: Plans): number {
   const plan = plans.get(name);
   return plan ? limitIn(plan, "assistants") : Number.POSITIVE_INFINITY;
 }
-
-/** The limit of assistants of what an operator gives; next to a licence, no limit counts only with the plan `licensed`. */
-const ownLimit = ({ plan, assistant_limit }: Given, byPlan: number) =>
-  assistant_limit ?? (plan === "licensed" ? byPlan : 0);
-
-const finite = (limit: number) => (limit === Number.POSITIVE_INFINITY ? null : limit);
 
 /** Whether a row has another value in one of these columns. */
 export function differs<Row extends object>(row: Row, values: Partial<Row>): boolean {
@@ -143,12 +138,8 @@ export function describeAfter(account: Ending): string | undefined {
 }
 
 /** For example `studio, at most 25 assistants`. */
-export function describeTerms({
-  given_plan,
-  plan,
-  trial_ends_at_ms,
-  assistant_limit,
-}: Partial<Given>): string {
+export function describeTerms(terms: Partial<Given>): string {
+  const { given_plan, plan, trial_ends_at_ms, assistant_limit } = terms;
   const end = trial_ends_at_ms == null ? "" : ` until ${asIso(trial_ends_at_ms)}`;
   return `${given_plan ?? plan}${end}${assistant_limit == null ? "" : `, at most ${assistant_limit} assistants`}`;
 }

@@ -128,16 +128,10 @@ export async function addAccount(
 async function writeInvitation(
   transaction: Db,
   columns: { email: string; token_hash?: string; accepted_at_ms?: number },
-  {
-    plan = "trial",
-    given_plan,
-    trial_ends_at_ms,
-    trial_days,
-    assistant_limit,
-    credit_thousandths,
-  }: AccountTerms,
+  { plan = "trial", given_plan, ...terms }: AccountTerms,
   nowMs: number,
 ): Promise<void> {
+  const { trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths } = terms;
   await withdrawInvitation(transaction, columns.email);
   const waiting = transaction.updateTable("waitlist").where("email", "=", columns.email);
   await waiting.set({ invited_at_ms: nowMs, unconfirmed_until_ms: null }).execute();

@@ -1,17 +1,13 @@
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, contains, selectAccounts } from "@/lib/accounts/accounts";
+import { type AccountFilter, contains, selectAccounts } from "@/lib/accounts/accounts";
 import { accountsWithStripeId } from "@/lib/accounts/list/customer-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
-export type AccountSearch = {
+export type AccountSearch = Pick<AccountFilter, "plan" | "state" | "after"> & {
   /** Any part of an email or a reference, or a whole id: ours, that of Clerk's user, or one of Stripe's. */
   text?: string | undefined;
-  plan?: string | undefined;
-  state?: AccountState | undefined;
-  /** The email after which the search goes on: the order is that of emails. */
-  after?: string | undefined;
 };
 
 type Row = Tables["accounts"];

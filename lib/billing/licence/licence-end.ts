@@ -8,20 +8,6 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
 export type Row = Tables["billing_subscriptions"];
-type Terms = Pick<
-  Row,
-  | "status"
-  | "status_reason"
-  | "price_id"
-  | "assistant_limit"
-  | "period_ends_ms"
-  | "period_starts_ms"
-  | "cycle_anchor_ms"
-  | "unpaid_since_ms"
-  | "ends_at_ms"
-  | "licence_until_ms"
->;
-
 /** A subscription as it was read, its items that are for a licence, and what the store has of it. */
 type Asked = {
   subscription: Stripe.Subscription;
@@ -42,7 +28,7 @@ type Facts = Asked & {
 };
 
 /** What a subscription is, and until when it is a licence by that; `undefined` if it is none. */
-type State = Pick<Terms, "status" | "unpaid_since_ms"> & {
+type State = Pick<Row, "status" | "unpaid_since_ms"> & {
   status_reason: Reason | null;
   untilMs: number | undefined;
 };
@@ -51,7 +37,7 @@ type State = Pick<Terms, "status" | "unpaid_since_ms"> & {
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
  * paused, its `trial` ended without a card, or it was paused by `request`.
  */
-export type Reason = "change" | "invoice" | "collection" | "trial" | "request";
+type Reason = "change" | "invoice" | "collection" | "trial" | "request";
 
 const daySeconds = dayMs / 1000;
 const graceMs = () => requireBilling().graceDays * dayMs;
@@ -90,7 +76,7 @@ const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) 
 
 const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].includes(status);
 
-function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: number): Terms {
+function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: number) {
   const { subscription, items, item, before } = facts;
   const periodEndsMs = item.current_period_end * 1000;
   const { cancel_at_period_end, cancel_at } = subscription;
@@ -202,7 +188,7 @@ function firstUnpaidOf(open: Stripe.Invoice[], { current_period_start }: Stripe.
 }
 
 /** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */
-export function termsOfGone(known: Row, nowMs: number): Terms {
+export function termsOfGone(known: Row, nowMs: number) {
   const { status_reason, price_id, assistant_limit, unpaid_since_ms } = known;
   const { period_ends_ms, period_starts_ms, cycle_anchor_ms } = known;
   const untilMs =
