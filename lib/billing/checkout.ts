@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer/customer";
-import type { Checkout } from "@/lib/billing/fulfilment/bought-credits";
+import { type Checkout, selectBegun } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { collectPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
 import { endSubscription, refreshLive } from "@/lib/billing/licence/subscription";
@@ -178,18 +178,14 @@ const modeOf = ({ kind }: Checkout) => (kind === "licence" ? "subscription" : "p
 
 /** Ends the open checkouts of accounts that will be deleted, so that no one pays for them. */
 export async function endCheckoutsOfLeavers(db: Db, nowMs: number): Promise<void> {
-  const open = await db
-    .selectFrom("billing_checkouts")
+  const open = await selectBegun(db)
     .innerJoin("accounts", "accounts.id", "account_id")
-    .select("session_id")
     .where("state", "=", "open")
     .where("deletes_at_ms", "is not", null)
-    .where("session_id", "is not", null)
-    .$narrowType<{ session_id: string }>()
     .execute();
-  for (const { session_id } of open) {
-    await endAtStripe(session_id);
-    await fulfil(db, { checkout: session_id }, "account leave", nowMs);
+  for (const purchase of open) {
+    await endAtStripe(purchase.checkout);
+    await fulfil(db, purchase, "account leave", nowMs);
   }
 }
 

@@ -1,7 +1,8 @@
-import type { ExpressionBuilder, NotNull } from "kysely";
+import type { ExpressionBuilder } from "kysely";
 import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { tellChangedEmails } from "@/lib/billing/customer/customer";
 import type { Buyer } from "@/lib/billing/customer/purchases";
+import { selectBegun } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import {
   collectPurchasesOf,
@@ -87,17 +88,9 @@ function isAway(failure: unknown): boolean {
   return status >= 500 || [401, 403, 429].includes(status);
 }
 
-function checkouts(db: Db) {
-  return db
-    .selectFrom("billing_checkouts")
-    .select("session_id as checkout")
-    .where("session_id", "is not", null)
-    .$narrowType<{ checkout: NotNull }>();
-}
-
 /** Checkouts that may be paid yet, oldest first. Automatic purchases that are open are gone on with on their own. */
 function unsettled(db: Db, nowMs: number) {
-  return checkouts(db)
+  return selectBegun(db)
     .where("state", "in", ["open", "unpaid"])
     .where(({ or, eb }) => or([eb("kind", "<>", "top-up"), eb("state", "=", "unpaid")]))
     .where("created_at_ms", ">", nowMs - unsettledForMs)
@@ -156,7 +149,7 @@ async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: numb
     .orderBy("last_event_at_ms", (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute();
-  const paid = await checkouts(db)
+  const paid = await selectBegun(db)
     .where("kind", "in", ["credits", "top-up"])
     .where("state", "=", "fulfilled")
     .where("created_at_ms", ">", endedSinceMs)

@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import type { NotNull, Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import { spendable, writeCreditEntry } from "@/lib/accounts/credits/ledger";
 import { type Buyer, changeAccount, type Stored } from "@/lib/billing/customer/purchases";
@@ -17,6 +17,14 @@ export type Checkout = Selectable<Tables["billing_checkouts"]>;
 export function findCheckout(db: Db, session: string | null): Promise<Checkout | undefined> {
   return db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session).executeTakeFirst();
 }
+
+/** The query of what was begun at Stripe, by the ids there. */
+export const selectBegun = (db: Db) =>
+  db
+    .selectFrom("billing_checkouts")
+    .select("session_id as checkout")
+    .where("session_id", "is not", null)
+    .$narrowType<{ checkout: NotNull }>();
 
 /** A checkout as it was in the store, and as it was read at Stripe because of an event. */
 type Reading = {

@@ -2,6 +2,7 @@ import type { Stripe } from "stripe";
 import { listCustomersOf } from "@/lib/billing/customer/customer";
 import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
+import { selectBegun } from "@/lib/billing/fulfilment/bought-credits";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import { assignPlans, listSold } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
@@ -91,13 +92,7 @@ export async function collectPurchasesOf(db: Db, buyer: Buyer, nowMs: number): P
     if (metadata.account === buyer.id) await keepCustomer(db, { accountId: buyer.id, customerId: id }, nowMs);
     customers.add(id);
   }
-  const purchases: Purchase[] = await db
-    .selectFrom("billing_checkouts")
-    .select("session_id as checkout")
-    .where("account_id", "=", buyer.id)
-    .$castTo<{ checkout: string }>()
-    .where("session_id", "is not", null)
-    .execute();
+  const purchases: Purchase[] = await selectBegun(db).where("account_id", "=", buyer.id).execute();
   for (const customer of customers) {
     purchases.push(...(await listSubscriptions(db, { customer }, nowMs)));
     purchases.push(...(await listCheckouts({ customer }, nowMs)));
