@@ -64,8 +64,8 @@ async function doRounds(db: Db): Promise<void> {
 }
 
 /**
- * What outlives a call: each place that makes a collection, and what bounds it. Those of `RecentCache` and `KeptReadings` are
- * bounded by themselves.
+ * What outlives a call: each place that makes a collection, and what bounds it. Those of `RecentCache` are bounded by
+ * themselves.
  */
 const collections: { [file: string]: string[] } = {
   "lib/accounts/terms/gift-ends.ts": ["1,000, beyond which all are tried again"],
