@@ -3,9 +3,8 @@ import { deleteAccount, findAccount, listAccounts, setAccount } from "@/lib/acco
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { addAccount } from "@/lib/accounts/joining/invitations";
-import { act, shellAct } from "@/lib/admin/act";
+import { act, option, shellAct } from "@/lib/admin/act";
 import { limitsInWords, parseCount, parseReference, parseSlug, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { accountFields, accountFormFields, type TypedTerms, toTerms } from "@/lib/admin/terms";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
@@ -22,35 +21,6 @@ import { describeTerms, type Gift, givenTerms } from "@/lib/plans/terms";
 import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: string; ended?: true; containing?: string; after?: string; limit?: number };
-
-/** `account add|set|show|list|delete`. */
-export function addAccountCommands(program: AdminCommand): void {
-  const account = program.command("account").description("the accounts");
-
-  account.acts([addAccountAct, setAccountAct]);
-
-  account.add("show <email>", "show an account").does(async ({ db }, email: string) => {
-    const account = await findAccount(db, email);
-    const passkeys = (await listPasskeys(db, account.id)).length;
-    return toResult(db, account, { passkeys, ...(await describeSources(db, account)) });
-  });
-
-  account
-    .add(
-      "list",
-      "list the accounts, by email",
-      "account list --plan trial --ended",
-      "account list --limit 50",
-    )
-    .option("--plan <plan>", "only accounts with this plan", parseSlug)
-    .option("--ended", "only ended trials")
-    .option("--containing <text>", "only emails that contain this text", parseWords)
-    .option("--after <email>", "only emails after this one in the alphabet")
-    .option("--limit <n>", "the maximum number of rows", parseCount)
-    .does(async ({ db }, options: ListOptions) => listing(db, options));
-
-  account.acts([deleteAccountAct]);
-}
 
 const addAccountAct = shellAct({
   usage: "add <email>",
@@ -121,6 +91,32 @@ export const deleteAccountAct = act({
     return { json: { deleted: email }, text: `Deleted ${account}.` };
   },
 });
+
+const showAct = shellAct({
+  usage: "show <email>",
+  words: "show an account",
+  async run({ db }, { email }: { email: string }) {
+    const account = await findAccount(db, email);
+    const passkeys = (await listPasskeys(db, account.id)).length;
+    return toResult(db, account, { passkeys, ...(await describeSources(db, account)) });
+  },
+});
+
+const listAct = shellAct({
+  usage: "list",
+  words: "list the accounts, by email",
+  examples: ["account list --plan trial --ended", "account list --limit 50"],
+  fields: {
+    plan: option("--plan <plan>", "only accounts with this plan", parseSlug),
+    ended: { option: "--ended", words: "only ended trials" },
+    containing: option("--containing <text>", "only emails that contain this text", parseWords),
+    after: { option: "--after <email>", words: "only emails after this one in the alphabet" },
+    limit: option("--limit <n>", "the maximum number of rows", parseCount),
+  },
+  run: async ({ db }, options: ListOptions) => listing(db, options),
+});
+
+export const accountActs = [addAccountAct, setAccountAct, showAct, listAct, deleteAccountAct];
 
 async function toResult(db: Db, account: Account, more: Record<string, unknown> = {}): Promise<Result> {
   const json = { ...describe(account, await readPlans(db)), ...more };

@@ -1,5 +1,5 @@
 import type { Confirm } from "@/lib/admin/confirmation";
-import type { Result } from "@/lib/admin/print";
+import type { Listing, Result } from "@/lib/admin/print";
 import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
@@ -25,6 +25,8 @@ export type ActField<Value> = {
   conflicts?: string;
   /** Throws commander's `InvalidArgumentError`. The second value is what came before, of an option for each. */
   parse?(text: string, before?: Value): Value;
+  /** The texts that it can be, in place of `parse`. */
+  choices?: readonly string[];
   initial?: Value;
   /** How the form reads it, where it is not typed as in the shell. */
   read?(typed: string): Value | undefined;
@@ -42,32 +44,51 @@ export type ActField<Value> = {
   none?: Value;
 };
 
-/** What an operator does by a command. {@link AdminCommand.acts} makes it, with its help and its completion. */
-export type ShellAct<Given = Record<string, unknown>, Json = unknown> = {
+/** A command of the operator: its words, from which its help and its completion are made, and what is given to it. */
+type Described<Given> = {
   /** The command in its group with its arguments, which are given by their names: `rotate <webhook>`. */
   usage: string;
   words: string;
+  /** For its help; by default one, with the usual arguments. `tests/lib/admin/main.test.ts` runs each. */
   examples?: string[];
   fields?: NoInfer<{ [Name in keyof Given]?: ActField<Exclude<Given[Name], undefined>> }>;
-  /** Does it, or throws an `ApiError` and changes nothing. */
-  run(call: ActCall, given: Given): Promise<Result<Json>>;
 };
 
-/** What an operator does by a command and by a form, which `formOf` makes. The audit has the command's words for it. */
-export type Act<Given = Record<string, unknown>, Json = unknown> = ShellAct<Given, Json> & {
-  /** Its address, what it does as in "to rotate the secret", and what the page says afterwards. */
-  form: { path: `/${string}`; name: string; done?: string };
-  /** Whether what is left out stays: its form gives only what its sender changed of what it shows. */
-  isPartial?: true;
-  /** Whether the office carries it out without another use of the passkey. */
-  needsNoProof?: true;
+type Runs<Given, Output> = {
+  /** Does it, or throws an `ApiError` and changes nothing. */
+  run(call: ActCall, given: Given): Promise<Output>;
 };
+
+/** What an operator does by a command: with the store, or with one that it opens itself, or with none. */
+export type ShellAct<Given = Record<string, unknown>> = Described<Given> &
+  (
+    | Runs<Given, Result | Listing | undefined>
+    | { runWithoutStore(confirm: Confirm, given: Given): Promise<Result | undefined> }
+  );
+
+/** What an operator does by a command and by a form, which `formOf` makes. The audit has the command's words for it. */
+export type Act<Given = Record<string, unknown>, Json = unknown> = Described<Given> &
+  Runs<Given, Result<Json>> & {
+    /** Its address, what it does as in "to rotate the secret", and what the page says afterwards. */
+    form: { path: `/${string}`; name: string; done?: string };
+    /** Whether what is left out stays: its form gives only what its sender changed of what it shows. */
+    isPartial?: true;
+    /** Whether the office carries it out without another use of the passkey. */
+    needsNoProof?: true;
+  };
 
 /** An act, with the types of its `run`. */
 export const act = <Given, Json>(described: Act<Given, Json>): Act<Given, Json> => described;
 
 /** The same, of one that has no form. */
-export const shellAct = <Given, Json>(described: ShellAct<Given, Json>): ShellAct<Given, Json> => described;
+export const shellAct = <Given>(described: ShellAct<Given>): ShellAct<Given> => described;
+
+/** A field as its command has it. */
+export const option = <Value>(
+  option: string,
+  words: string,
+  parse: (text: string, before?: Value) => Value,
+) => ({ option, words, parse });
 
 /** The fields of an act by their names. */
 export const fieldsOf = ({ fields = {} }: ShellAct) =>

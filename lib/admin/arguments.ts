@@ -33,7 +33,6 @@ export function parseEmail(text: string): string {
   throw new InvalidArgumentError(notAnEmail[whyNotAnEmail(text)]);
 }
 
-/** Parses an email, or the id of a request. */
 function parseEmailOrId(text: string): string {
   if (text.includes("@")) return parseEmail(text);
   if (requestIdPattern.test(text)) return text;
@@ -57,18 +56,15 @@ export function parseEnd(text: string): number | null {
   return parseInstant(text) + (isDay ? dayMs : 0);
 }
 
-const matchingNumber = (message: string) =>
-  parser((text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined), message);
+const matchingNumber = (message: string, form = /^\d{1,6}$/) =>
+  parser((text) => (form.test(text) ? Number(text) : undefined), message);
 
 const aWholeNumber = "a whole number from 0 to 999999";
 
 export const parseWholeNumber = matchingNumber(`It must be ${aWholeNumber}.`);
 
 /** Parses the maximum number of rows of a list. */
-export const parseCount = parser(
-  (text) => (/^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined),
-  "It must be a whole number from 1 to 9999999.",
-);
+export const parseCount = matchingNumber("It must be a whole number from 1 to 9999999.", /^[1-9]\d{0,6}$/);
 
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance. */
 export const parseAmount = parser(

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
+import { option, shellAct } from "@/lib/admin/act";
 import { parseCount, parseEmail, parseInstant, parser, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 import { type AuditEntry, listAudit, listSince } from "@/lib/db/audit";
@@ -10,42 +10,43 @@ import type { Db } from "@/lib/db/store";
 
 type Options = { of?: string; who?: string; what?: string; until?: number; since?: number; limit: number };
 
-/** `audit list`, `audit follow`. */
-export function addAuditCommands(program: AdminCommand): void {
-  const audit = program.command("audit").description("who changed what");
-
-  audit
-    .add(
-      "list",
-      "list the changes, newest first: by commands, pages, webhooks, invitations and links",
-      "audit list --of ceo@example.com",
-      "audit list --since 2027-01-31",
-    )
-    .option("--of <email>", "only changes that affect this email", parseEmail)
-    .option("--who <name>", "only changes by this actor, for example clerk or 'operator ann'", parseWords)
-    .option("--what <act>", "only this kind of change, for example 'account set'", parseWords)
-    .option("--since <instant>", "only changes since then", parseInstant)
-    .option("--until <instant>", "only changes before then", parseInstant)
-    .option("--limit <n>", "the maximum number of rows", parseCount, 100)
-    .does(async ({ db }, options: Options) => list(db, options));
-
-  audit
-    .add(
-      "follow",
-      "print each change as a line of JSON, as it is made, until it is interrupted",
-      "audit follow --after 1795809270487.2d3395ae-796a-41a6-a28f-b2230923a4ae --until 2027-01-31",
-    )
-    .option("--after <cursor>", "begin after the entry with this cursor", parseCursor)
-    .option("--until <instant>", "stop once there are no more before then", parseInstant)
-    .does(async ({ db }, options: { after?: Place; until?: number }) => follow(db, options));
-}
-
 type Place = { at_ms: number; id: string };
 
 const parseCursor = parser((text): Place | undefined => {
   const [, atMs, id = ""] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(text) ?? [];
   return atMs ? { at_ms: Number(atMs), id } : undefined;
 }, "It must be the cursor of a line.");
+
+export const auditActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the changes, newest first: by commands, pages, webhooks, invitations and links",
+    examples: ["audit list --of ceo@example.com", "audit list --since 2027-01-31"],
+    fields: {
+      of: option("--of <email>", "only changes that affect this email", parseEmail),
+      who: option(
+        "--who <name>",
+        "only changes by this actor, for example clerk or 'operator ann'",
+        parseWords,
+      ),
+      what: option("--what <act>", "only this kind of change, for example 'account set'", parseWords),
+      since: option("--since <instant>", "only changes since then", parseInstant),
+      until: option("--until <instant>", "only changes before then", parseInstant),
+      limit: { ...option("--limit <n>", "the maximum number of rows", parseCount), initial: 100 },
+    },
+    run: async ({ db }, options: Options) => list(db, options),
+  }),
+  follow: shellAct({
+    usage: "follow",
+    words: "print each change as a line of JSON, as it is made, until it is interrupted",
+    examples: ["audit follow --after 1795809270487.2d3395ae-796a-41a6-a28f-b2230923a4ae --until 2027-01-31"],
+    fields: {
+      after: option("--after <cursor>", "begin after the entry with this cursor", parseCursor),
+      until: option("--until <instant>", "stop once there are no more before then", parseInstant),
+    },
+    run: ({ db }, options: { after?: Place; until?: number }) => follow(db, options),
+  }),
+};
 
 const pauseMs = 1000;
 

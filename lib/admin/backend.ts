@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { act } from "@/lib/admin/act";
+import { act, shellAct } from "@/lib/admin/act";
 import { parser } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asTable, type Result } from "@/lib/admin/print";
 import {
   addBackend,
@@ -33,6 +32,19 @@ const publicKey = {
 type WithKey = { backend: string; publicKey?: string };
 
 export const backendActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the backends, with what they may do and their keys",
+    async run({ db }) {
+      const backends = (await listBackends(db)).map(describe);
+      const rows = backends.map(({ may, keys, ...row }) => ({
+        ...row,
+        may: may.join(),
+        keys: keys.map(({ kid }) => kid).join(" "),
+      }));
+      return { json: backends, text: asTable(rows, "No backends found.") };
+    },
+  }),
   add: act({
     usage: "add <backend>",
     words: "add a backend; of a pair that is made, prints the private key, once",
@@ -86,22 +98,6 @@ export const backendActs = {
     },
   }),
 };
-
-/** `backend add|list|rotate|remove`. */
-export function addBackendCommands(program: AdminCommand): void {
-  const words = "your systems that call the backend API (BACKEND_PORT)";
-  const backend = program.command("backend").description(words);
-  backend.add("list", "list the backends, with what they may do and their keys").does(async ({ db }) => {
-    const backends = (await listBackends(db)).map(describe);
-    const rows = backends.map(({ may, keys, ...row }) => ({
-      ...row,
-      may: may.join(),
-      keys: keys.map(({ kid }) => kid).join(" "),
-    }));
-    return { json: backends, text: asTable(rows, "No backends found.") };
-  });
-  backend.acts(backendActs);
-}
 
 const describe = ({ id, may, keys, addedAtMs }: Backend) => ({
   id,

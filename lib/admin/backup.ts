@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
+import { shellAct } from "@/lib/admin/act";
 import { openArchive, writeArchive } from "@/lib/admin/backup-file";
-import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
@@ -24,52 +24,52 @@ const note = z.object({
   appSecret: z.string(),
 });
 
-/** `backup`, `restore`. */
-export function addBackupCommands(program: AdminCommand): void {
-  program
-    .add(
-      "backup <file>",
-      "write the store and APP_SECRET to a file, encrypted with BACKUP_PASSPHRASE; the server can run",
-    )
-    .doesWithoutStore(async (confirm, file: string) => {
-      passphrase();
-      if (existsSync(file)) await confirm(`This replaces ${file}.`);
-      const db = await migratedStore(); // brings the schema up to date
-      // The backup has the current secret only.
-      await resealKeys(db);
-      await ensureLinkKeys(db);
-      await resealWebhooks(db, Date.now());
-      const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
-      await untilSignal((signal) =>
-        writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal }),
-      );
-      // A disk that is full takes a backup elsewhere, and no entry.
-      const about = { by: "operator", what: backedUp, whom: null, after: { file } } as const;
-      const noted = await recordAudit(db, about, Date.now()).then(
-        () => "",
-        () => " The store could not note it, so 'check' will not know of it.",
-      );
-      return {
-        json: { backup: file },
-        text: `Wrote ${file}. Store the passphrase in another place.${noted}`,
-      };
-    });
+export const backupAct = shellAct({
+  usage: "backup <file>",
+  words: "write the store and APP_SECRET to a file, encrypted with BACKUP_PASSPHRASE; the server can run",
+  async runWithoutStore(confirm, { file }: { file: string }) {
+    passphrase();
+    if (existsSync(file)) await confirm(`This replaces ${file}.`);
+    const db = await migratedStore(); // brings the schema up to date
+    // The backup has the current secret only.
+    await resealKeys(db);
+    await ensureLinkKeys(db);
+    await resealWebhooks(db, Date.now());
+    const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
+    await untilSignal((signal) =>
+      writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal }),
+    );
+    // A disk that is full takes a backup elsewhere, and no entry.
+    const about = { by: "operator", what: backedUp, whom: null, after: { file } } as const;
+    const noted = await recordAudit(db, about, Date.now()).then(
+      () => "",
+      () => " The store could not note it, so 'check' will not know of it.",
+    );
+    return { json: { backup: file }, text: `Wrote ${file}. Store the passphrase in another place.${noted}` };
+  },
+});
 
-  program
-    .add("restore <file>", "restore a backup into a new DATA_DIR or an empty database")
-    .option("--print-app-secret", "print the APP_SECRET of the backup and restore nothing")
-    .doesWithoutStore(async (_, file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
-      const backup = await openBackup(file);
-      const { appSecret, madeAt } = backup;
-      if (printAppSecret) return { json: { appSecret }, text: appSecret };
-      await untilSignal((signal) => restore(backup, signal));
-      const json = { restored: file, madeAt };
-      const text = `Restored the backup of ${madeAt}.`;
-      if (!settings().billing) return { json, text };
-      const billing = await recoverPurchases();
-      return { json: { ...json, billing }, text: [text, ...describeRecovery(billing)].join("\n") };
-    });
-}
+export const restoreAct = shellAct({
+  usage: "restore <file>",
+  words: "restore a backup into a new DATA_DIR or an empty database",
+  fields: {
+    printAppSecret: {
+      option: "--print-app-secret",
+      words: "print the APP_SECRET of the backup and restore nothing",
+    },
+  },
+  async runWithoutStore(_, { file, printAppSecret }: { file: string; printAppSecret?: boolean }) {
+    const backup = await openBackup(file);
+    const { appSecret, madeAt } = backup;
+    if (printAppSecret) return { json: { appSecret }, text: appSecret };
+    await untilSignal((signal) => restore(backup, signal));
+    const json = { restored: file, madeAt };
+    const text = `Restored the backup of ${madeAt}.`;
+    if (!settings().billing) return { json, text };
+    const billing = await recoverPurchases();
+    return { json: { ...json, billing }, text: [text, ...describeRecovery(billing)].join("\n") };
+  },
+});
 
 /** Fulfils what was bought since the backup was made. */
 async function recoverPurchases() {

@@ -1,6 +1,5 @@
-import { act, type Fields } from "@/lib/admin/act";
+import { act, type Fields, option, shellAct } from "@/lib/admin/act";
 import { parseInstant, parser, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
 import { asIso, toMinute } from "@/lib/config/instants";
 import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
@@ -25,11 +24,11 @@ export const bannerActs = {
         as: { promo: "promo: on public pages", warning: "warning: on every page" },
       },
       starts: {
-        ...{ option: "--starts <instant>", words: "when to start showing it", parse: parseInstant },
+        ...option("--starts <instant>", "when to start showing it", parseInstant),
         ...{ label: "From (UTC)", as: "time" },
       },
       ends: {
-        ...{ option: "--ends <instant>", words: "when to stop showing it", parse: parseInstant },
+        ...option("--ends <instant>", "when to stop showing it", parseInstant),
         ...{ label: "To (UTC)", as: "time" },
       },
     },
@@ -61,6 +60,11 @@ export const bannerActs = {
       return toResult(undefined);
     },
   }),
+  show: shellAct({
+    usage: "show",
+    words: "show the notice that is set",
+    run: async ({ db }) => toResult(await findBanner(db)),
+  }),
 };
 
 /** The banner as the fields of its form show it. */
@@ -70,13 +74,6 @@ export const bannerFields = (banner: StoredBanner | undefined): Fields => ({
   starts: toMinute(banner?.starts_at_ms),
   ends: toMinute(banner?.ends_at_ms),
 });
-
-/** `banner set|clear|show`. */
-export function addBannerCommands(program: AdminCommand): void {
-  const banner = program.command("banner").description("the notice at the top of the site");
-  banner.acts(bannerActs);
-  banner.add("show", "show the notice that is set").does(async ({ db }) => toResult(await findBanner(db)));
-}
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };

@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { exportBilling } from "@/lib/accounts/leaving/person";
@@ -8,8 +7,8 @@ import {
   listCustomers,
   toCustomerRows,
 } from "@/lib/accounts/list/customer-list";
+import { option, shellAct } from "@/lib/admin/act";
 import { parseCount, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable, type Listing } from "@/lib/admin/print";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
@@ -63,54 +62,50 @@ function list(db: Db, { filter, find: text, limit, csv }: ListOptions): Listing 
   return { pages: pages(), toRow, asCsv: csv, whenEmpty: "No customers found." };
 }
 
-/** `billing list|show|reconcile`. */
-export function addBillingCommands(program: AdminCommand): void {
-  const billing = program.command("billing").description("what was bought at Stripe");
-
-  billing
-    .add(
-      "list",
-      "list the customers, newest first: their state, and what they have paid in each currency",
-      "billing list --filter past-due",
-      "billing list --find @example.com --csv",
-    )
-    .addOption(new Option("--filter <state>", "only these customers").choices(Object.keys(customerFilters)))
-    .option(
-      "--find <text>",
-      "only emails that contain this text, or the customer with this id at Stripe (cus_, sub_, cs_)",
-      parseWords,
-    )
-    .option("--limit <n>", "the maximum number of customers", parseCount)
-    .option("--csv", "print CSV: a row for each customer and currency")
-    .does(async ({ db }, options: ListOptions) => list(db, options));
-
-  billing
-    .add(
-      "show <email>",
-      "show the customer at Stripe, the subscriptions, checkouts and payments of an account",
-    )
-    .does(async ({ db }, email: string) => {
+export const billingActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the customers, newest first: their state, and what they have paid in each currency",
+    examples: ["billing list --filter past-due", "billing list --find @example.com --csv"],
+    fields: {
+      filter: {
+        option: "--filter <state>",
+        words: "only these customers",
+        choices: Object.keys(customerFilters),
+      },
+      find: option(
+        "--find <text>",
+        "only emails that contain this text, or the customer with this id at Stripe (cus_, sub_, cs_)",
+        parseWords,
+      ),
+      limit: option("--limit <n>", "the maximum number of customers", parseCount),
+      csv: { option: "--csv", words: "print CSV: a row for each customer and currency" },
+    },
+    run: async ({ db }, options: ListOptions) => list(db, options),
+  }),
+  show: shellAct({
+    usage: "show <email>",
+    words: "show the customer at Stripe, the subscriptions, checkouts and payments of an account",
+    async run({ db }, { email }: { email: string }) {
       const json = await exportBilling(db, (await findAccount(db, email)).id);
       return { json, text: describePurchases(json) };
-    });
-
-  billing
-    .add(
-      "reconcile [email]",
-      "read at Stripe what is not settled, or all that one account has bought, and fulfil it",
-      "billing reconcile",
-      "billing reconcile ceo@example.com",
-    )
-    .does(async ({ db }, email: string | undefined) => {
+    },
+  }),
+  reconcile: shellAct({
+    usage: "reconcile [email]",
+    words: "read at Stripe what is not settled, or all that one account has bought, and fulfil it",
+    examples: ["billing reconcile", "billing reconcile ceo@example.com"],
+    async run({ db, nowMs }, { email }: { email?: string }) {
       requireBilling();
       const json = await reconcile(
         db,
-        Date.now(),
+        nowMs,
         email === undefined ? {} : { buyer: await findAccount(db, email) },
       );
       const { read, failed } = json;
-      if (failed > 0) process.exitCode = 1;
       const text = `Read ${read} at Stripe, ${failed} of them without success.`;
-      return { json, text: [text, ...(await listUnclaimed(db)).map(describeUnclaimed)].join("\n") };
-    });
-}
+      const lines = [text, ...(await listUnclaimed(db)).map(describeUnclaimed)];
+      return { json, text: lines.join("\n"), isFailure: failed > 0 };
+    },
+  }),
+};

@@ -1,7 +1,7 @@
 import { countWaiting } from "@/lib/accounts/joining/waitlist";
+import { shellAct } from "@/lib/admin/act";
 import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
-import type { AdminCommand } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { checkKeys, checkSecrets } from "@/lib/admin/secrets-check";
 import { checkOperators, checkPasskeys, checkSignIn } from "@/lib/admin/sign-in-check";
@@ -44,19 +44,17 @@ type Check = readonly [
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
 type Finding = { what: string; works: boolean } & CheckResult;
 
-/** `check`: reports what works in this deployment. The exit code is 1 if something does not. */
-export function addCheckCommand(program: AdminCommand): void {
-  program
-    .add(
-      "check",
-      "check the settings, the store, its disk and backup, the tools for that, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
-    )
-    .doesWithoutStore(async () => {
-      const findings = await findAll();
-      if (findings.some(({ works }) => !works)) process.exitCode = 1;
-      return { json: findings, text: findings.map(asText).join("\n") };
-    });
-}
+/** Reports what works in this deployment. The exit code is 1 if something does not. */
+export const checkAct = shellAct({
+  usage: "check",
+  words:
+    "check the settings, the store, its disk and backup, the tools for that, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
+  async runWithoutStore() {
+    const findings = await findAll();
+    const isFailure = findings.some(({ works }) => !works);
+    return { json: findings, text: findings.map(asText).join("\n"), isFailure };
+  },
+});
 
 /** A store that is away is said once. */
 async function findAll(): Promise<Finding[]> {

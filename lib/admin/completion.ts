@@ -1,4 +1,5 @@
-import type { AdminCommand } from "@/lib/admin/command";
+import type { Command } from "commander";
+import { shellAct } from "@/lib/admin/act";
 import { ApiError } from "@/lib/http/errors";
 
 /** What may follow these words of a command: the next words, or the options, each with its description. */
@@ -10,16 +11,16 @@ const writers: Record<string, (program: string, steps: Step[]) => string> = {
   fish: writeForFish,
 };
 
-/** `completion`: prints what a shell reads to complete the other commands, made of the same table as they are. */
-export function addCompletionCommand(program: AdminCommand): void {
-  program
-    .add(
-      "completion <shell>",
-      "print what bash, zsh or fish reads to complete these commands",
-      "completion bash > /usr/share/bash-completion/completions/office-admin",
-    )
-    .option("--for <program>", "the name that you call them by", "office-admin")
-    .action((shell: string, { for: name }: { for: string }) => {
+/** Prints what a shell reads to complete the commands of a program. */
+export const completionAct = (program: Command) =>
+  shellAct({
+    usage: "completion <shell>",
+    words: "print what bash, zsh or fish reads to complete these commands",
+    examples: ["completion bash > /usr/share/bash-completion/completions/office-admin"],
+    fields: {
+      for: { option: "--for <program>", words: "the name that you call them by", initial: "office-admin" },
+    },
+    async runWithoutStore(_, { shell, for: name }: { shell: string; for: string }) {
       const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined;
       if (!write || !/^[a-z][\w-]*$/i.test(name)) {
         throw new ApiError("invalid_request", {
@@ -28,11 +29,12 @@ export function addCompletionCommand(program: AdminCommand): void {
         });
       }
       process.stdout.write(write(name, stepsOf(program)));
-    });
-}
+      return undefined;
+    },
+  });
 
-function stepsOf(command: AdminCommand, shared: Step["next"] = optionsOf(command), words = ""): Step[] {
-  const below = command.commands as AdminCommand[];
+function stepsOf(command: Command, shared: Step["next"] = optionsOf(command), words = ""): Step[] {
+  const below = command.commands;
   const isLast = below.length === 0;
   const next = isLast
     ? [...optionsOf(command), ...shared]
@@ -41,7 +43,7 @@ function stepsOf(command: AdminCommand, shared: Step["next"] = optionsOf(command
   return [{ words, isLast, next }, ...deeper];
 }
 
-const optionsOf = (command: AdminCommand): Step["next"] =>
+const optionsOf = (command: Command): Step["next"] =>
   command.options.flatMap(({ long, description }) => (long ? [[long, description]] : []));
 
 const functionOf = (program: string) => `_${program.replaceAll("-", "_")}`;

@@ -1,5 +1,5 @@
+import { shellAct } from "@/lib/admin/act";
 import { matching, parser, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 import { addClient, listClients, removeClient } from "@/lib/oauth/operator-clients";
@@ -16,49 +16,50 @@ const parseRedirect = parser(
   "It must be HTTPS, a loopback address or a scheme of the app, like com.example.app:, in its canonical spelling, without a user name, # or *.",
 );
 
-/** `connect list|add|remove`. */
-export function addConnectCommands(program: AdminCommand): void {
-  const connect = program.command("connect").description("the apps that owners can connect");
-
-  connect
-    .add(
-      "list",
+export const connectActs = {
+  list: shellAct({
+    usage: "list",
+    words:
       "list the apps that you added and those that registered themselves; 'native', for programs on the owner's computer, always exists",
-    )
-    .does(async ({ db }) => {
+    async run({ db, nowMs }) {
       const clients = [
         ...(await listClients(db)).map((client) => ({ ...client, by: "operator", forgottenAtMs: null })),
-        ...(await listRegisteredClients(db, Date.now())).map((client) => ({ ...client, by: "itself" })),
+        ...(await listRegisteredClients(db, nowMs)).map((client) => ({ ...client, by: "itself" })),
       ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) => ({
         ...{ id, name, redirectUris, by },
         addedAt: asIso(addedAtMs),
         forgottenAt: asIso(forgottenAtMs),
       }));
       return { json: clients, text: asTable(clients, "No apps found.") };
-    });
-
-  connect
-    .add(
-      "add",
-      "add an app: owners see its name, and answers go only to these redirect URIs",
+    },
+  }),
+  add: shellAct({
+    usage: "add <id> <name> <redirects...>",
+    words: "add an app: owners see its name, and answers go only to these redirect URIs",
+    examples: [
       'connect add studio "Studio for iPhone" com.example.studio:/signed-in http://127.0.0.1/callback',
-    )
-    .argument("<id>", "the client_id: lower-case letters, digits and hyphens", parseClientId)
-    .argument("<name>", "", parseWords)
-    .argument(
-      "<redirects...>",
-      "HTTPS, loopback (on any port) or the app's own scheme",
-      (text: string, before: string[] = []) => [...before, parseRedirect(text)],
-    )
-    .does(async ({ db }, id: string, name: string, redirectUris: string[]) => {
-      await addClient(db, { id, name, redirectUris }, Date.now());
-      return { json: { id, name, redirectUris }, text: `Added ${id}.` };
-    });
-
-  connect
-    .add("remove <id>", "remove an app and end its sessions", "connect remove studio")
-    .does(async ({ db }, id: string) => {
-      await removeClient(db, id, Date.now());
+    ],
+    fields: {
+      id: { words: "the client_id: lower-case letters, digits and hyphens", parse: parseClientId },
+      name: { parse: parseWords },
+      redirects: {
+        words: "HTTPS, loopback (on any port) or the app's own scheme",
+        parse: (text, before: string[] = []) => [...before, parseRedirect(text)],
+      },
+    },
+    async run({ db, nowMs }, { id, name, redirects }: { id: string; name: string; redirects: string[] }) {
+      const json = { id, name, redirectUris: redirects };
+      await addClient(db, json, nowMs);
+      return { json, text: `Added ${id}.` };
+    },
+  }),
+  remove: shellAct({
+    usage: "remove <id>",
+    words: "remove an app and end its sessions",
+    examples: ["connect remove studio"],
+    async run({ db, nowMs }, { id }: { id: string }) {
+      await removeClient(db, id, nowMs);
       return { json: { removed: id }, text: `Removed ${id}.` };
-    });
-}
+    },
+  }),
+};

@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { AddedBefore, addCredits, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits } from "@/lib/accounts/credits/ledger";
-import { act } from "@/lib/admin/act";
+import { act, option, shellAct } from "@/lib/admin/act";
 import { parseAmount, parser, parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asIso } from "@/lib/config/instants";
 
 /** What is entered twice within this time is perhaps a repetition of a command that could not say whether it was done. */
@@ -18,17 +17,11 @@ export const addCreditsAct = act({
   fields: {
     amount: { parse: parseAmount, label: "Credits to add (−5 removes)", subject: "The amount", as: "number" },
     reason: {
-      ...{
-        option: "--reason <text>",
-        words: "the reason, for the ledger",
-        initial: "entered by the operator",
-      },
-      ...{
-        parse: parseWords,
-        read: parseWords,
-        label: "Reason, which the owner reads",
-        subject: "The reason",
-      },
+      ...option("--reason <text>", "the reason, for the ledger", parseWords),
+      initial: "entered by the operator",
+      read: parseWords,
+      label: "Reason, which the owner reads",
+      subject: "The reason",
     },
     // Of the page that the form is on: a form that is sent twice counts once, whatever was spent meanwhile.
     once: { read: parser((text) => z.uuid().safeParse(text).data, "The form is incomplete.") },
@@ -48,14 +41,13 @@ export const addCreditsAct = act({
   },
 });
 
-/** `credits add|history`. */
-export function addCreditCommands(program: AdminCommand): void {
-  const credits = program.command("credits").description("the balances and the ledger");
-  credits.acts([addCreditsAct]);
-  credits
-    .add("history <email>", "show the ledger of an account, oldest entry first, with the balance after each")
-    .does(async ({ db }, email: string) => {
-      const { id } = await findAccount(db, email);
-      return { pages: listCreditEntries(db, id), whenEmpty: "No entries found." };
-    });
-}
+const historyAct = shellAct({
+  usage: "history <email>",
+  words: "show the ledger of an account, oldest entry first, with the balance after each",
+  async run({ db }, { email }: { email: string }) {
+    const { id } = await findAccount(db, email);
+    return { pages: listCreditEntries(db, id), whenEmpty: "No entries found." };
+  },
+});
+
+export const creditActs = [addCreditsAct, historyAct];

@@ -1,8 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/leaving/retention";
-import { act } from "@/lib/admin/act";
+import { act, shellAct } from "@/lib/admin/act";
 import { parseWords } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
@@ -17,53 +16,48 @@ import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { sender } from "@/lib/mail/senders/sender";
 import { sweepState } from "@/lib/oauth/sweep";
 
-/** `emails list|retry|unsubscribe-link|send-due`. */
-export function addEmailCommands(program: AdminCommand): void {
-  const emails = program.command("emails").description("the onboarding emails");
+type One = { email: string };
 
-  emails
-    .add(
-      "list <email>",
-      "list the emails to someone, also codes and invitations, with their states and the provider's words",
-    )
-    .does(async ({ db }, email: string) => {
-      const attempts = await attemptsTo(db, email).execute();
-      // An invited email has no account yet.
-      if (attempts.length === 0) await findAccount(db, email);
-      const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
-      const series = account ? await selectEmails(db, account.id).execute() : [];
-      const listed = [...series, ...attempts].map(describeMail);
-      // The first row names the columns.
-      const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
-      return { json: listed, text: asTable(rows, "No emails found.") };
-    });
+const listAct = shellAct({
+  usage: "list <email>",
+  words: "list the emails to someone, also codes and invitations, with their states and the provider's words",
+  async run({ db }, { email }: One) {
+    const attempts = await attemptsTo(db, email).execute();
+    // An invited email has no account yet.
+    if (attempts.length === 0) await findAccount(db, email);
+    const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
+    const series = account ? await selectEmails(db, account.id).execute() : [];
+    const listed = [...series, ...attempts].map(describeMail);
+    // The first row names the columns.
+    const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
+    return { json: listed, text: asTable(rows, "No emails found.") };
+  },
+});
 
-  emails.acts([retryMailsAct]);
+const linkAct = shellAct({
+  usage: "unsubscribe-link <email>",
+  words: "print the one-click unsubscribe link of an account",
+  async run({ db }, { email }: One) {
+    const { id } = await findAccount(db, email);
+    const url = unsubscribeUrl(await findLinkKey(db), id);
+    return { json: { url }, text: url };
+  },
+});
 
-  emails
-    .add("unsubscribe-link <email>", "print the one-click unsubscribe link of an account")
-    .does(async ({ db }, email: string) => {
-      const { id } = await findAccount(db, email);
-      const url = unsubscribeUrl(await findLinkKey(db), id);
-      return { json: { url }, text: url };
-    });
-
-  emails
-    .add(
-      "send-due",
-      "send due emails and delete expired data, for cron; a running server does this automatically",
-    )
-    .does(async ({ db }) => {
-      await sendDueMails(db, sender(), outbox);
-      await sendDueMails(db, sender(), scheduledOutbox);
-      const tally = await sendDueMails(db, sender(), onboardingOutbox);
-      await sweepCodes(db, Date.now());
-      await eraseLeavers(db, Date.now());
-      await deleteExpired(db, Date.now());
-      await sweepState(db, Date.now());
-      return { json: tally, text: asLines(tally) };
-    });
-}
+const sendDueAct = shellAct({
+  usage: "send-due",
+  words: "send due emails and delete expired data, for cron; a running server does this automatically",
+  async run({ db }) {
+    await sendDueMails(db, sender(), outbox);
+    await sendDueMails(db, sender(), scheduledOutbox);
+    const tally = await sendDueMails(db, sender(), onboardingOutbox);
+    await sweepCodes(db, Date.now());
+    await eraseLeavers(db, Date.now());
+    await deleteExpired(db, Date.now());
+    await sweepState(db, Date.now());
+    return { json: tally, text: asLines(tally) };
+  },
+});
 
 export const retryMailsAct = act({
   usage: "retry <failure>",
@@ -80,3 +74,5 @@ export const retryMailsAct = act({
     return { json: { retried }, text: `${retried} mails are tried again.` };
   },
 });
+
+export const emailActs = [listAct, retryMailsAct, linkAct, sendDueAct];

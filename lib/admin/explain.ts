@@ -1,32 +1,29 @@
 import * as z from "zod";
 import { explain, readFacts } from "@/lib/accounts/explanation";
-import { type AdminCommand, openStore } from "@/lib/admin/command";
+import { shellAct } from "@/lib/admin/act";
+import { openStore } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 
-/** `explain`. */
-export function addExplainCommand(program: AdminCommand): void {
-  program
-    .add(
-      "explain <about>",
-      "say what is not paid, why someone cannot sign in, and what the API answers their apps; or where a failure is in the log, by its id",
-      "explain ceo@example.com",
-      "explain 3f1c7c34-6e0e-4f0a-9d43-0b1d2c9f5a77",
-    )
-    .doesWithoutStore(async (_, about: string) => {
-      if (!about.includes("@")) return explainId(about);
-      const [db, email] = [await openStore(), about];
-      const { payment, signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
-      const told = await listTold(db, email);
-      const first = payment === null ? "" : `Payment: ${payment}\n`;
-      const text = `${first}Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
-      const answers = told.length > 0 ? `\n\n${asTable(told, "")}` : "";
-      return { json: { email, payment, signIn, apps, facts, told }, text: `${text}${answers}` };
-    });
-}
+export const explainAct = shellAct({
+  usage: "explain <about>",
+  words:
+    "say what is not paid, why someone cannot sign in, and what the API answers their apps; or where a failure is in the log, by its id",
+  examples: ["explain ceo@example.com", "explain 3f1c7c34-6e0e-4f0a-9d43-0b1d2c9f5a77"],
+  async runWithoutStore(_, { about }: { about: string }) {
+    if (!about.includes("@")) return explainId(about);
+    const [db, email] = [await openStore(), about];
+    const { payment, signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
+    const told = await listTold(db, email);
+    const first = payment === null ? "" : `Payment: ${payment}\n`;
+    const text = `${first}Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
+    const answers = told.length > 0 ? `\n\n${asTable(told, "")}` : "";
+    return { json: { email, payment, signIn, apps, facts, told }, text: `${text}${answers}` };
+  },
+});
 
 /** Where the log has what failed, by the id that its answer had. Nothing else keeps failures, and the store may be away. */
 function explainId(id: string) {

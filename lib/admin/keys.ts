@@ -1,4 +1,4 @@
-import type { AdminCommand } from "@/lib/admin/command";
+import { shellAct } from "@/lib/admin/act";
 import { asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
@@ -12,33 +12,33 @@ import {
 import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 
-/** `keys list|rotate|revoke`. */
-export function addKeyCommands(program: AdminCommand): void {
-  const keys = program.command("keys").description("the keys that sign session tokens");
-
-  keys.add("list", "list the keys, oldest first").does(({ db }) => list(db));
-
-  keys
-    .add(
-      "rotate",
-      "add a key that signs new tokens in a minute; the others verify until their last token expires",
-    )
-    .does(async ({ db }) => {
-      await rotateKeys(db, Date.now());
+export const keyActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the keys, oldest first",
+    run: ({ db }) => list(db),
+  }),
+  rotate: shellAct({
+    usage: "rotate",
+    words: "add a key that signs new tokens in a minute; the others verify until their last token expires",
+    async run({ db, nowMs }) {
+      await rotateKeys(db, nowMs);
       return list(db);
-    });
-
-  keys
-    .add("revoke <kid>", "reject every token that a key has signed")
-    .does(async ({ db, confirm }, kid: string) => {
+    },
+  }),
+  revoke: shellAct({
+    usage: "revoke <kid>",
+    words: "reject every token that a key has signed",
+    async run({ db, confirm }, { kid }: { kid: string }) {
       const signed = "Everyone who has a token that it signed must renew it or sign in again.";
       const isKnown = (await readSigningKeys(db)).some((key) => key.kid === kid);
       if (isKnown) await confirm(`This revokes the key ${kid}, for good. ${signed}`);
       await revokeKey(db, kid, Date.now());
       const { json, text } = await list(db);
       return { json, text: `Revoked ${kid}. ${signed}\n\n${text}` };
-    });
-}
+    },
+  }),
+};
 
 async function list(db: Db): Promise<Result> {
   const nowMs = Date.now();

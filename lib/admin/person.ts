@@ -1,7 +1,6 @@
 import { erasePerson } from "@/lib/accounts/leaving/erasure";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { act } from "@/lib/admin/act";
-import type { AdminCommand } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { settings } from "@/lib/config/settings";
@@ -37,8 +36,3 @@ export const personActs = {
     },
   }),
 };
-
-/** `person export|erase`. */
-export function addPersonCommands(program: AdminCommand): void {
-  program.command("person").description("personal data").acts(personActs);
-}

@@ -5,7 +5,7 @@ import {
   setPlan,
   showPlan,
 } from "@/lib/accounts/terms/plan-changes";
-import { type ActCall, act, type Fields } from "@/lib/admin/act";
+import { type ActCall, act, type Fields, option, shellAct } from "@/lib/admin/act";
 import {
   collectFeature,
   collectLimitOr,
@@ -17,7 +17,6 @@ import {
   parseWords,
   toLines,
 } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable, type Result } from "@/lib/admin/print";
 
 type Given = { plan: string } & Omit<PlanChange, "credit_thousandths"> & { credits?: number };
@@ -25,6 +24,19 @@ type Given = { plan: string } & Omit<PlanChange, "credit_thousandths"> & { credi
 const name = { plan: { parse: parseSlug } };
 
 export const planActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the plans, from the least to the most",
+    async run({ db }) {
+      const plans = await listPlans(db);
+      return { json: plans, text: asTable(plans.map(inWords), "No plans found.") };
+    },
+  }),
+  show: shellAct({
+    usage: "show <plan>",
+    words: "show a plan",
+    run: async ({ db }, { plan }: { plan: string }) => toResult(await showPlan(db, plan)),
+  }),
   set: act({
     usage: "set <plan>",
     words: "make a plan or change it, for everyone who has it: what you name is set, and the rest stays",
@@ -34,16 +46,13 @@ export const planActs = {
     ],
     fields: {
       title: {
-        ...{ option: "--title <words>", words: "how it is called", parse: parseWords, read: parseWords },
-        ...{ label: "Title", subject: "The title" },
+        ...option("--title <words>", "how it is called", parseWords),
+        ...{ read: parseWords, label: "Title", subject: "The title" },
       },
       description: {
-        ...{ option: "--description <words>", words: "one line about it", parse: parseWords },
-        ...{
-          read: (typed) => typed && parseWords(typed),
-          label: "One line about it",
-          subject: "The line about it",
-        },
+        ...option("--description <words>", "one line about it", parseWords),
+        read: (typed) => typed && parseWords(typed),
+        ...{ label: "One line about it", subject: "The line about it" },
       },
       features: {
         ...{ option: "--feature <name=title>", parse: collectFeature, as: "lines", none: {} },
@@ -56,14 +65,8 @@ export const planActs = {
         label: "Limits, one a line, like projects = 20 or projects = none",
       },
       credits: {
-        ...{ option: "--credits <n>", words: "the credits that it gives each month", as: "number" },
-        ...{
-          parse: parseBalance,
-          read: parseBalance,
-          label: "Credits a month",
-          shown: "0",
-          subject: "The credits",
-        },
+        ...option("--credits <n>", "the credits that it gives each month", parseBalance),
+        ...{ read: parseBalance, label: "Credits a month", shown: "0", subject: "The credits", as: "number" },
       },
       prices: {
         ...{ option: "--price <id>", parse: collectPrice, as: "lines", none: [] },
@@ -134,19 +137,6 @@ export const planFields = (plan: DescribedPlan): Fields => ({
   prices: plan.prices.join("\n"),
   position: String(plan.position),
 });
-
-/** `plan list|show|set|retire`. */
-export function addPlanCommands(program: AdminCommand): void {
-  const plan = program.command("plan").description("what an account may do, and what that costs");
-  plan.add("list", "list the plans, from the least to the most").does(async ({ db }) => {
-    const plans = await listPlans(db);
-    return { json: plans, text: asTable(plans.map(inWords), "No plans found.") };
-  });
-  plan
-    .add("show <plan>", "show a plan", "plan show hobby")
-    .does(async ({ db }, name: string) => toResult(await showPlan(db, name)));
-  plan.acts(planActs);
-}
 
 type Shown = Awaited<ReturnType<typeof showPlan>>;
 

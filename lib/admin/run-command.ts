@@ -1,29 +1,30 @@
-import { CommanderError } from "commander";
-import { addAccountCommands } from "@/lib/admin/account";
-import { addAuditCommands } from "@/lib/admin/audit";
-import { addBackendCommands } from "@/lib/admin/backend";
-import { addBackupCommands } from "@/lib/admin/backup";
-import { addBannerCommands } from "@/lib/admin/banner";
-import { addBillingCommands } from "@/lib/admin/billing";
-import { addCheckCommand } from "@/lib/admin/check";
-import { AdminCommand } from "@/lib/admin/command";
-import { addCompletionCommand } from "@/lib/admin/completion";
-import { addConnectCommands } from "@/lib/admin/connect";
-import { addCreditCommands } from "@/lib/admin/credits";
-import { addEmailCommands } from "@/lib/admin/emails";
-import { addExplainCommand } from "@/lib/admin/explain";
-import { addInviteCommands } from "@/lib/admin/invite";
-import { addKeyCommands } from "@/lib/admin/keys";
-import { addMigrateCommand } from "@/lib/admin/migrate";
-import { addOperatorCommands } from "@/lib/admin/operator";
-import { addOverviewCommand } from "@/lib/admin/overview";
-import { addPasskeyCommands } from "@/lib/admin/passkey";
-import { addPersonCommands } from "@/lib/admin/person";
-import { addPlanCommands } from "@/lib/admin/plan";
-import { addSessionCommands } from "@/lib/admin/session";
-import { addStackCommand } from "@/lib/admin/stack-traces";
-import { addTokenCommand } from "@/lib/admin/token";
-import { addWebhookCommands } from "@/lib/admin/webhook";
+import { Command, CommanderError } from "commander";
+import { accountActs } from "@/lib/admin/account";
+import type { ShellAct } from "@/lib/admin/act";
+import { auditActs } from "@/lib/admin/audit";
+import { backendActs } from "@/lib/admin/backend";
+import { backupAct, restoreAct } from "@/lib/admin/backup";
+import { bannerActs } from "@/lib/admin/banner";
+import { billingActs } from "@/lib/admin/billing";
+import { checkAct } from "@/lib/admin/check";
+import { addCommand } from "@/lib/admin/command";
+import { completionAct } from "@/lib/admin/completion";
+import { connectActs } from "@/lib/admin/connect";
+import { creditActs } from "@/lib/admin/credits";
+import { emailActs } from "@/lib/admin/emails";
+import { explainAct } from "@/lib/admin/explain";
+import { inviteAct, waitlistActs } from "@/lib/admin/invite";
+import { keyActs } from "@/lib/admin/keys";
+import { migrateAct } from "@/lib/admin/migrate";
+import { operatorActs } from "@/lib/admin/operator";
+import { overviewAct } from "@/lib/admin/overview";
+import { passkeyActs } from "@/lib/admin/passkey";
+import { personActs } from "@/lib/admin/person";
+import { planActs } from "@/lib/admin/plan";
+import { sessionActs } from "@/lib/admin/session";
+import { stackAct } from "@/lib/admin/stack-traces";
+import { tokenAct } from "@/lib/admin/token";
+import { webhookActs } from "@/lib/admin/webhook";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore } from "@/lib/db/store";
 import { isOutage, isUnknownOutcome } from "@/lib/db/store-outage";
@@ -46,9 +47,48 @@ export async function runCommand(): Promise<number> {
   }
 }
 
-/** Every command, by its words. */
-export function describeCommands(): AdminCommand {
-  const program = new AdminCommand("admin")
+type Group = readonly [name: string, words: string, acts: readonly ShellAct[] | Record<string, ShellAct>];
+
+/** Every command, those of one noun in a group. */
+const commandsOf = (program: Command): readonly (Group | ShellAct)[] => [
+  overviewAct,
+  explainAct,
+  ["account", "the accounts", accountActs],
+  ["credits", "the balances and the ledger", creditActs],
+  ["billing", "what was bought at Stripe", billingActs],
+  ["banner", "the notice at the top of the site", bannerActs],
+  ["emails", "the onboarding emails", emailActs],
+  inviteAct,
+  ["waitlist", "the people who asked for an invitation", waitlistActs],
+  tokenAct,
+  ["session", "the sessions of an account", sessionActs],
+  ["passkey", "the passkeys of an account, under local sign-in", passkeyActs],
+  ["keys", "the keys that sign session tokens", keyActs],
+  ["connect", "the apps that owners can connect", connectActs],
+  ["operator", "the people who work in the office (OFFICE_PORT)", operatorActs],
+  ["backend", "your systems that call the backend API (BACKEND_PORT)", backendActs],
+  ["plan", "what an account may do, and what that costs", planActs],
+  ["webhook", "where events are sent", webhookActs],
+  ["audit", "who changed what", auditActs],
+  ["person", "personal data", personActs],
+  backupAct,
+  restoreAct,
+  checkAct,
+  migrateAct,
+  stackAct,
+  completionAct(program),
+];
+
+/** The commands, each with its arguments and what `--help` says of it. */
+export const listCommands = (): { usage: string; words: string }[] =>
+  commandsOf(new Command()).flatMap((one) => {
+    if ("usage" in one) return [one];
+    const [group, , acts] = one;
+    return Object.values(acts).map(({ usage, words }) => ({ usage: `${group} ${usage}`, words }));
+  });
+
+function describeCommands(): Command {
+  const program = new Command("admin")
     .description("the operator's commands")
     .option("--json", "print one JSON document")
     .option("--yes", "do not ask before something is taken away or replaced")
@@ -60,31 +100,14 @@ export function describeCommands(): AdminCommand {
       // Commander would print its help for an incomplete command here; `complain` prints one line instead.
       writeErr: () => {},
     });
-
-  addOverviewCommand(program);
-  addExplainCommand(program);
-  addAccountCommands(program);
-  addCreditCommands(program);
-  addBillingCommands(program);
-  addBannerCommands(program);
-  addEmailCommands(program);
-  addInviteCommands(program);
-  addTokenCommand(program);
-  addSessionCommands(program);
-  addPasskeyCommands(program);
-  addKeyCommands(program);
-  addConnectCommands(program);
-  addOperatorCommands(program);
-  addBackendCommands(program);
-  addPlanCommands(program);
-  addWebhookCommands(program);
-  addAuditCommands(program);
-  addPersonCommands(program);
-  addBackupCommands(program);
-  addCheckCommand(program);
-  addMigrateCommand(program);
-  addStackCommand(program);
-  addCompletionCommand(program);
+  for (const one of commandsOf(program)) {
+    if ("usage" in one) addCommand(program, one);
+    else {
+      const [name, words, acts] = one;
+      const group = program.command(name).description(words);
+      for (const act of Object.values(acts)) addCommand(group, act);
+    }
+  }
   return program;
 }
 
@@ -92,7 +115,7 @@ export function describeCommands(): AdminCommand {
  * Prints a line for each fault to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one,
  * and 3 if it may have been done.
  */
-function complain(failure: unknown, program: AdminCommand): number {
+function complain(failure: unknown, program: Command): number {
   if (failure instanceof CommanderError) {
     if (failure.exitCode === 0) return 0;
     const given = ["admin", ...program.args].join(" ");

@@ -1,39 +1,31 @@
 import { InvalidArgumentError } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
-import { act } from "@/lib/admin/act";
-import type { AdminCommand } from "@/lib/admin/command";
+import { act, shellAct } from "@/lib/admin/act";
 import { asTable } from "@/lib/admin/print";
 import { listSessions } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { asIso } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
-/** `session list|end`. */
-export function addSessionCommands(program: AdminCommand): void {
-  const session = program.command("session").description("the sessions of an account");
-
-  session
-    .add(
-      "list <email>",
-      "list the sessions, newest first, and by which way (code or passkey) their owner last confirmed them; with Clerk, browser sessions are in Clerk's dashboard",
-    )
-    .does(async ({ db }, email: string) => {
-      const { id } = await findAccount(db, email);
-      const sessions = (await listSessions(db, id, Date.now())).map((session) => ({
-        ...{ id: session.id, kind: session.kind, name: session.name, origin: session.app_origin },
-        confirmedBy: session.confirmed_by,
-        confirmedAt: asIso(session.confirmed_at_ms),
-        begunAt: asIso(session.begun_at_ms),
-        lastSeenAt: asIso(session.last_seen_at_ms),
-        endsAt: asIso(session.expires_at_ms),
-        lastDate: asIso(session.last_date_ms),
-      }));
-      return { json: sessions, text: asTable(sessions, "No sessions found.") };
-    });
-
-  session.acts([endSessionAct]);
-}
+const listAct = shellAct({
+  usage: "list <email>",
+  words:
+    "list the sessions, newest first, and by which way (code or passkey) their owner last confirmed them; with Clerk, browser sessions are in Clerk's dashboard",
+  async run({ db, nowMs }, { email }: { email: string }) {
+    const { id } = await findAccount(db, email);
+    const sessions = (await listSessions(db, id, nowMs)).map((session) => ({
+      ...{ id: session.id, kind: session.kind, name: session.name, origin: session.app_origin },
+      confirmedBy: session.confirmed_by,
+      confirmedAt: asIso(session.confirmed_at_ms),
+      begunAt: asIso(session.begun_at_ms),
+      lastSeenAt: asIso(session.last_seen_at_ms),
+      endsAt: asIso(session.expires_at_ms),
+      lastDate: asIso(session.last_date_ms),
+    }));
+    return { json: sessions, text: asTable(sessions, "No sessions found.") };
+  },
+});
 
 type Given = { email: string; session?: string; all?: boolean };
 
@@ -59,3 +51,5 @@ export const endSessionAct = act({
     return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
   },
 });
+
+export const sessionActs = [listAct, endSessionAct];

@@ -2,23 +2,21 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { posix } from "node:path";
 import { createInterface } from "node:readline";
-import type { AdminCommand } from "@/lib/admin/command";
+import { shellAct } from "@/lib/admin/act";
 
-/** `stack`: prints a log, with the places in our programs as places in their sources. */
-export function addStackCommand(program: AdminCommand): void {
-  program
-    .add(
-      "stack",
-      "read a log of this build on standard input, and print it with its stacks in our sources",
-      "stack < service.log",
-    )
-    .action(async () => {
-      const maps = new Map<string, SourceMap | undefined>();
-      for await (const line of createInterface({ input: process.stdin })) {
-        process.stdout.write(`${line.replace(place, (found, ...at) => toSource(found, at, maps))}\n`);
-      }
-    });
-}
+/** Prints a log, with the places in our programs as places in their sources. */
+export const stackAct = shellAct({
+  usage: "stack",
+  words: "read a log of this build on standard input, and print it with its stacks in our sources",
+  examples: ["stack < service.log"],
+  async runWithoutStore() {
+    const maps = new Map<string, SourceMap | undefined>();
+    for await (const line of createInterface({ input: process.stdin })) {
+      process.stdout.write(`${line.replace(place, (found, ...at) => toSource(found, at, maps))}\n`);
+    }
+    return undefined;
+  },
+});
 
 /** A program of ours, a line and a column, both counted from 1. */
 const place = /dist\/((?:server|admin|demo|chunks)\/[\w-]+\.js):(\d+):(\d+)/g;

@@ -1,7 +1,7 @@
 import { termsOfPlan } from "@/lib/accounts/accounts";
 import type { AccountTerms } from "@/lib/accounts/terms/gift";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
-import type { ActField, Fields } from "@/lib/admin/act";
+import { type ActField, type Fields, option } from "@/lib/admin/act";
 import {
   collectLimitOr,
   collectSlug,
@@ -26,11 +26,11 @@ type TermFields = { [Name in keyof TypedTerms]?: ActField<Exclude<TypedTerms[Nam
 /** The terms of someone who has no account yet. */
 export const invitedFields = {
   plan: {
-    ...{ option: "--plan <plan>", words: "the plan: one of 'plan list'", parse: parseSlug },
+    ...option("--plan <plan>", "the plan: one of 'plan list'", parseSlug),
     ...{ label: "Plan", read: parser((name) => slug.safeParse(name).data, "Choose a plan.") },
   },
   trial_ends_at_ms: {
-    ...{ option: "--trial-ends <instant>", words: "when the trial ends", parse: parseInstant },
+    ...option("--trial-ends <instant>", "when the trial ends", parseInstant),
     ...{ label: "Trial ends (UTC)", as: "time" },
   },
   trial_days: {
@@ -45,16 +45,14 @@ export const invitedFields = {
     parse: (text) => (text === "none" ? null : parseWholeNumber(text)),
     ...{ label: "Assistants at most", as: "number", none: null, subject: "The limit of assistants" },
   },
-  credit_thousandths: { option: "--credits <n>", words: "the balance", parse: parseBalance },
+  credit_thousandths: option("--credits <n>", "the balance", parseBalance),
 } satisfies TermFields;
 
 /** The terms of an account. */
 export const accountFields = {
   ...invitedFields,
   own_features: {
-    option: "--feature <name>",
-    words: "all that it has beyond its plan, one each, or none",
-    parse: collectSlug,
+    ...option("--feature <name>", "all that it has beyond its plan, one each, or none", collectSlug),
     ...{ label: "Features beyond the plan", as: "lines", none: [] },
   },
   own_limits: {
@@ -69,7 +67,7 @@ export const accountFields = {
     parse: parseEnd,
     ...{ label: "Given until (UTC)", as: "time", none: null },
   },
-  subject: { option: "--subject <id>", words: "the user id at Clerk", parse: parseSubject },
+  subject: option("--subject <id>", "the user id at Clerk", parseSubject),
 } satisfies TermFields;
 
 /** The terms by the columns of an account. */

@@ -1,23 +1,19 @@
 import { findAccount } from "@/lib/accounts/accounts";
-import type { AdminCommand } from "@/lib/admin/command";
+import { shellAct } from "@/lib/admin/act";
 import { programTokenSeconds } from "@/lib/auth/sessions/session";
 import { startProgramSession } from "@/lib/auth/sessions/session-start";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
-/** `token`. */
-export function addTokenCommand(program: AdminCommand): void {
-  program
-    .add(
-      "token <email>",
-      `print a bearer token of an account, valid for ${programTokenSeconds / 60} minutes (local sign-in only)`,
-    )
-    .does(async ({ db }, email: string) => {
-      const json = await mintTokenFor(db, email);
-      return { json, text: json.token };
-    });
-}
+export const tokenAct = shellAct({
+  usage: "token <email>",
+  words: `print a bearer token of an account, valid for ${programTokenSeconds / 60} minutes (local sign-in only)`,
+  async run({ db }, { email }: { email: string }) {
+    const json = await mintTokenFor(db, email);
+    return { json, text: json.token };
+  },
+});
 
 /** Creates a program's token for the account with this email. Throws an {@link ApiError} if that is not possible. */
 export async function mintTokenFor(db: Db, email: string): Promise<{ token: string; expiresAt: string }> {

@@ -1,6 +1,5 @@
-import { act } from "@/lib/admin/act";
+import { act, option, shellAct } from "@/lib/admin/act";
 import { parseInstant, parser } from "@/lib/admin/arguments";
-import type { AdminCommand } from "@/lib/admin/command";
 import { asTable, type Result } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 import { type EventType, eventTypeNames } from "@/lib/events/event";
@@ -24,6 +23,15 @@ type One = { webhook: string };
 const inWords = (name: EventType) => titleOf(name.replace(".", " "));
 
 export const webhookActs = {
+  list: shellAct({
+    usage: "list",
+    words: "list the webhooks, with what waits and what failed",
+    async run({ db }) {
+      const webhooks = await Promise.all((await listWebhooks(db)).map((row) => describeWebhook(db, row)));
+      const rows = webhooks.map(({ events, ...row }) => ({ ...row, events: events?.join() ?? "all" }));
+      return { json: webhooks, text: asTable(rows, "No webhooks found.") };
+    },
+  }),
   add: act({
     usage: "add <url>",
     words: "send events to an address; prints its secret, once",
@@ -84,11 +92,8 @@ export const webhookActs = {
     fields: {
       event: { option: "--event <event>", words: "the id of one" },
       since: {
-        option: "--since <ISO>",
-        words: "all since then",
-        parse: parseInstant,
-        label: "Send all again since (UTC)",
-        as: "time",
+        ...option("--since <ISO>", "all since then", parseInstant),
+        ...{ label: "Send all again since (UTC)", as: "time" },
       },
     },
     form: {
@@ -108,17 +113,6 @@ export const webhookActs = {
     },
   }),
 };
-
-/** `webhook add|list|remove|rotate|test|resend`. */
-export function addWebhookCommands(program: AdminCommand): void {
-  const webhook = program.command("webhook").description("where events are sent");
-  webhook.add("list", "list the webhooks, with what waits and what failed").does(async ({ db }) => {
-    const webhooks = await Promise.all((await listWebhooks(db)).map((row) => describeWebhook(db, row)));
-    const rows = webhooks.map(({ events, ...row }) => ({ ...row, events: events?.join() ?? "all" }));
-    return { json: webhooks, text: asTable(rows, "No webhooks found.") };
-  });
-  webhook.acts(webhookActs);
-}
 
 /** What a receiver verifies signatures with. It is shown nowhere again. */
 export type Added = { id: string; secret?: string; publicKey?: string };

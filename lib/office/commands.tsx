@@ -9,7 +9,7 @@ export const commands: OfficePage = {
 };
 
 async function show() {
-  const { describeCommands } = await import("@/lib/admin/run-command"); // the server starts without them
+  const { listCommands } = await import("@/lib/admin/run-command"); // the server starts without them
   return (
     <>
       <p>
@@ -17,7 +17,7 @@ async function show() {
         <code>npm run -s admin --</code>, and has <code>--help</code>.
       </p>
       <Table
-        rows={describeCommands().list()}
+        rows={listCommands()}
         columns={{
           Command: ({ usage }) => <code>{usage}</code>,
           "What it does": ({ words }) => words,
