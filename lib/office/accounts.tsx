@@ -26,7 +26,7 @@ export const accounts: OfficePage = {
   path: "/accounts",
   name: "Accounts",
   show,
-  file: { path: "/accounts.csv", mediaType: "text/csv; charset=utf-8", read: readFile },
+  file: { path: "/accounts.csv", read: readFile },
   acts: [changeSeveral],
 };
 

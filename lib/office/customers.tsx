@@ -23,7 +23,7 @@ export const customers: OfficePage = {
   path: "/customers",
   name: "Customers",
   show,
-  file: { path: "/customers.csv", mediaType: "text/csv; charset=utf-8", read: readFile },
+  file: { path: "/customers.csv", read: readFile },
 };
 
 /** The address of the customers in a filter. */

@@ -24,11 +24,11 @@ import {
   signInPaths,
 } from "@/lib/office/page";
 import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
-import { isRecentlyProved } from "@/lib/office/proof";
 import { officePages } from "@/lib/office/routes";
-import { continueSession, endSession, type OfficeSession } from "@/lib/office/session";
+import { continueSession, endSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
 import { today } from "@/lib/office/today";
+import { inBackground } from "@/lib/runtime/background-loop";
 
 /** The office, at this origin: its site, and what answers every request to it. */
 export function createOffice(url: string): { site: Site; answer: Answering } {
@@ -41,8 +41,8 @@ export function createOffice(url: string): { site: Site; answer: Answering } {
     hasPageFor: () => true,
   };
   const nothing = handlePage(nothingHere, refuseUnknown, inOffice);
-  const answer: Answering = async (call) =>
-    (await decide(call, showProblem)) ?? (handlers.get(call.path) ?? nothing)(call);
+  const answer: Answering = (call) =>
+    inBackground(async () => (await decide(call, showProblem)) ?? (handlers.get(call.path) ?? nothing)(call));
   return { site, answer };
 }
 
@@ -143,9 +143,9 @@ async function showPage(
   return { title, content, status: problem?.status, operator, page, problem, done };
 }
 
-function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
+function sendFile({ path, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
   return async (request, session) =>
-    asFile(path.slice(1), mediaType, await read(await toCall(request, session)));
+    asFile(path.slice(1), "text/csv; charset=utf-8", await read(await toCall(request, session)));
 }
 
 async function carryOut(

@@ -32,8 +32,8 @@ export type OfficePage = {
   /** Its title, if that is not its name. */
   title?: (call: OfficeCall) => string;
   show: (call: OfficeCall) => Promise<ReactNode>;
-  /** The same list as a file, to be saved. */
-  file?: { path: Route["path"]; mediaType: string; read: (call: OfficeCall) => Promise<string> };
+  /** The same list as CSV, to be saved. */
+  file?: { path: Route["path"]; read: (call: OfficeCall) => Promise<string> };
   /** What its forms do. It comes back with their refusals. */
   acts?: readonly OfficeAct[];
 };

@@ -14,8 +14,7 @@ import type { Call } from "@/lib/http/call";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { ResponseParts } from "@/lib/http/response";
-import { proveSession } from "@/lib/office/proof";
-import { type OfficeSession, startSession } from "@/lib/office/session";
+import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
 import { hashSecret } from "@/lib/runtime/secret";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */

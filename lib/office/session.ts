@@ -1,4 +1,6 @@
 import { changeOperator, type Operator } from "@/lib/auth/operators";
+import { CeremonyError } from "@/lib/auth/passkeys/passkey-ceremony";
+import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
@@ -8,9 +10,10 @@ import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 /** An operator's session in a browser. */
 export type OfficeSession = { idHash: string; operator: Operator; provedAtMs: number };
 
-export const sessionSeconds = 8 * 60 * 60; // 8 hours
+const sessionSeconds = 8 * 60 * 60; // 8 hours
 const idleMs = 60 * 60 * 1000; // 1 hour
 const noteUseAfterMs = 60_000; // 1 minute
+const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 
 /** Starts a session in the transaction that used the passkey up, in place of the browser's. Returns `Set-Cookie`. */
 export async function startSession(
@@ -64,6 +67,30 @@ export async function continueSession({ headers, nowMs }: Call): Promise<OfficeS
 }
 
 const hasEnded = new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
+
+/** Whether the operator has used a passkey in this session within the last five minutes. */
+export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): boolean {
+  return Math.abs(nowMs - provedAtMs) < proofLivesMs;
+}
+
+/**
+ * Notes the proof in the transaction that used the passkey up. Returns the cookie of the session's new id. Throws if the
+ * session has ended.
+ */
+export async function proveSession(
+  transaction: Db,
+  { idHash }: OfficeSession,
+  nowMs: number,
+): Promise<string> {
+  const id = mintSecret();
+  const proving = transaction
+    .updateTable("operator_sessions")
+    .set({ proved_at_ms: nowMs, id_hash: hashSecret("operator-session", id) })
+    .where("id_hash", "=", idHash)
+    .returning("id_hash");
+  if (!(await hasRow(proving))) throw new CeremonyError("the session has ended");
+  return writeCookie("operator-session", id, sessionSeconds);
+}
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
 export async function endSession({ idHash, operator }: OfficeSession, nowMs: number): Promise<string> {
