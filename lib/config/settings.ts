@@ -145,7 +145,6 @@ export function parseSettings(environment: Environment) {
       lapsedPlan: env.LAPSED_PLAN,
       /** How many assistants an account may hire on the hobby plan after its licence, unless its trial had a limit. */
       lapsedLimit: env.LAPSED_ASSISTANT_LIMIT,
-      /** The operator's sentence about refunds. */
       refunds: env.REFUNDS,
       /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
       graceDays: env.LICENCE_GRACE_DAYS,
@@ -155,7 +154,6 @@ export function parseSettings(environment: Environment) {
     supportEmail: env.SUPPORT_EMAIL,
     operatorName: env.OPERATOR_NAME,
     operatorAddress: env.OPERATOR_ADDRESS,
-    /** The operator's sentence about what credits buy. */
     creditUse: env.CREDIT_USE,
     /** Where the source of this software is; the pages call it open source only then. */
     sourceUrl: env.SOURCE_URL,
@@ -166,7 +164,6 @@ export function parseSettings(environment: Environment) {
     connectClients: env.CONNECT_CLIENTS,
     connectRegistration: env.CONNECT_REGISTRATION === "on",
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
-    /** How long an idle connection of a trusted proxy is kept. */
     proxyKeepAliveSeconds: env.PROXY_KEEP_ALIVE_SECONDS,
     onVercel: env.VERCEL === "1",
     /** APP_URL is https, which we do not speak, but no proxy is configured: so the peer is an unknown proxy. */
@@ -183,27 +180,18 @@ export function parseSettings(environment: Environment) {
     metricsPort: env.METRICS_PORT,
     metricsHost: env.METRICS_HOST ?? "127.0.0.1",
     /** The operators' office: where it listens, and the address in a browser. Undefined if it is off. */
-    office: env.OFFICE_PORT
-      ? {
-          port: env.OFFICE_PORT,
-          host: env.OFFICE_HOST ?? "127.0.0.1",
-          url: env.OFFICE_URL ?? `http://localhost:${env.OFFICE_PORT}`,
-        }
-      : undefined,
+    office: siteAt(env.OFFICE_PORT, env.OFFICE_HOST, env.OFFICE_URL),
     /** The backend API: where it listens, and its address, which assertions name. Undefined if it is off. */
-    backend: env.BACKEND_PORT
-      ? {
-          port: env.BACKEND_PORT,
-          host: env.BACKEND_HOST ?? "127.0.0.1",
-          url: env.BACKEND_URL ?? `http://localhost:${env.BACKEND_PORT}`,
-        }
-      : undefined,
-    /** Undefined if nothing is traced. */
+    backend: siteAt(env.BACKEND_PORT, env.BACKEND_HOST, env.BACKEND_URL),
     tracing,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT ?? (production ? "json" : "text"),
   };
 }
+
+/** A site on a port of its own. */
+const siteAt = (port: number | undefined, host = "127.0.0.1", url = `http://localhost:${port}`) =>
+  port === undefined ? undefined : { port, host, url };
 
 /** Kubernetes gives every pod the address of a service named `backend` as BACKEND_PORT, in a form that no port of ours has. */
 const isServiceLink = (name: string, value: string) =>

@@ -1,23 +1,25 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createBackendApi } from "@/lib/backend/handler";
 import { prepareStore } from "@/lib/background/prepared-store";
 import { startBackgroundWork } from "@/lib/background/tasks";
-import { settings } from "@/lib/config/settings";
+import { type Settings, settings } from "@/lib/config/settings";
 import { findToolFault, sweepDrafts, toolRemedy } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/senders/file-sender";
+import { createOffice } from "@/lib/office/handler";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
-import { createBackendServer } from "@/lib/server/backend-server";
+import { createBoundedServer } from "@/lib/server/bounded-server";
+import { send } from "@/lib/server/exchange";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
-import { createOfficeServer } from "@/lib/server/office-server";
 import { createFrontServer } from "@/lib/server/server";
 import { closeGracefully, stopOnSignal } from "@/lib/server/stop";
 
@@ -52,18 +54,9 @@ export async function start(): Promise<void> {
   const measured = metrics();
   if (measured && metricsPort)
     await listen(createMetricsServer(measured), metricsPort, metricsHost, "METRICS_PORT");
-  if (office) {
-    const officeServer = createOfficeServer(office.url);
-    await listen(officeServer, office.port, office.host, "OFFICE_PORT");
-    stops.push(() => closeGracefully(officeServer));
-    log().info({ port: office.port, url: office.url }, "the office listens");
-  }
-  if (backend) {
-    const backendServer = createBackendServer(backend.url);
-    await listen(backendServer, backend.port, backend.host, "BACKEND_PORT");
-    stops.push(() => closeGracefully(backendServer));
-    log().info({ port: backend.port, url: backend.url }, "the backend API listens");
-  }
+  if (office) stops.push(await serve("the office", office, "OFFICE_PORT", createOffice(office.url)));
+  if (backend)
+    stops.push(await serve("the backend API", backend, "BACKEND_PORT", createBackendApi(backend.url)));
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
@@ -136,6 +129,19 @@ async function warnOfTools(): Promise<void> {
 
 /** The error codes of a `HOST` that is not this machine's. Other errors concern the port. */
 const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EINVAL"]);
+
+/** Serves a site on a port of its own, and returns what ends that. */
+async function serve(
+  what: string,
+  { port, host, url }: NonNullable<Settings["office"]>,
+  setting: string,
+  { site, answer }: ReturnType<typeof createOffice>,
+): Promise<() => Promise<void>> {
+  const server = createBoundedServer(site, (call, ...exchange) => send(answer(call), ...exchange));
+  await listen(server, port, host, setting);
+  log().info({ port, url }, `${what} listens`);
+  return () => closeGracefully(server);
+}
 
 function listen(server: Server, port: number, host: string | undefined, name = "PORT"): Promise<void> {
   return new Promise((resolve) => {
