@@ -1,9 +1,9 @@
-import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostButton } from "@/app/(pages)/post-form";
 import { type Added, backendActs } from "@/lib/admin/backend";
 import { type Backend, listBackends } from "@/lib/backend/backends";
 import { settings } from "@/lib/config/settings";
 import { ActForm, formOf } from "@/lib/office/act-form";
+import { showOnce } from "@/lib/office/outcomes";
 import type { OfficeCall, OfficePage, OfficeView } from "@/lib/office/page";
 import { SystemCard } from "@/lib/office/system-card";
 import { Instant } from "@/lib/office/values";
@@ -83,20 +83,8 @@ const { add, rotate, remove } = backendActs;
 /** The private key of a pair that was made, which is stored nowhere; nothing if the backend has its own. */
 function showKey({ id, privateKey }: Added): OfficeView | undefined {
   if (privateKey === undefined) return undefined;
-  return {
-    title: `The private key of ${id}`,
-    content: (
-      <>
-        <p>It is shown this once, and stored nowhere. Give it to {id} as a file, and to no one else.</p>
-        <pre>
-          <code>{privateKey}</code>
-        </pre>
-        <ButtonLink to={backends.path} isPlain>
-          Back to the backends
-        </ButtonLink>
-      </>
-    ),
-  };
+  const words = `It is shown this once, and stored nowhere. Give it to ${id} as a file, and to no one else.`;
+  return showOnce(`The private key of ${id}`, words, privateKey, backends);
 }
 
 export const backends: OfficePage = {

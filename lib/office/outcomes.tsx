@@ -32,7 +32,7 @@ type Outcomes = {
   title: string;
   caption: string;
   notDone: NotDone[];
-  back: Pick<OfficePage, "path" | "name">;
+  back: Back;
   note?: string;
 };
 
@@ -51,10 +51,35 @@ export function showOutcomes({ title, caption, notDone, back, note }: Outcomes):
             Why: ({ why }) => why,
           }}
         />
-        <ButtonLink to={back.path} isPlain>
-          {`Back to the ${back.name?.toLowerCase()}`}
-        </ButtonLink>
+        <BackTo {...back} />
       </>
     ),
   };
+}
+
+/** What is shown this once, because it is kept nowhere. */
+export function showOnce(title: string, words: string, secret: string | undefined, back: Back): OfficeView {
+  return {
+    title,
+    content: (
+      <>
+        <p>{words}</p>
+        <pre>
+          <code>{secret}</code>
+        </pre>
+        <BackTo {...back} />
+      </>
+    ),
+  };
+}
+
+type Back = Pick<OfficePage, "path" | "name">;
+
+/** The way back to a page from what an act has shown in its place. */
+export function BackTo({ path, name }: Back) {
+  return (
+    <ButtonLink to={path} isPlain>
+      {`Back to the ${name?.toLowerCase()}`}
+    </ButtonLink>
+  );
 }

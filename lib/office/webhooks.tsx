@@ -1,4 +1,3 @@
-import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostButton } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
 import { type Added, webhookActs } from "@/lib/admin/webhook";
@@ -6,6 +5,7 @@ import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { ActForm, formOf } from "@/lib/office/act-form";
+import { BackTo, showOnce } from "@/lib/office/outcomes";
 import { addressOf, type OfficeCall, type OfficePage, type OfficeView } from "@/lib/office/page";
 import { SystemCard } from "@/lib/office/system-card";
 import { Table } from "@/lib/office/table";
@@ -186,26 +186,11 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
 
 const { add, rotate, remove, test, resend } = webhookActs;
 
-const BackToWebhooks = () => (
-  <ButtonLink to={webhooks.path} isPlain>
-    Back to the webhooks
-  </ButtonLink>
-);
-
 /** What the receiver verifies signatures with. A secret is shown nowhere again. */
 function showSecret({ id, ...told }: Added): OfficeView {
-  return {
-    title: `${told.secret ? "The secret" : "The public key"} of ${id}`,
-    content: (
-      <>
-        <p>It is shown this once. The receiver verifies with it what is sent.</p>
-        <pre>
-          <code>{told.secret ?? told.publicKey}</code>
-        </pre>
-        <BackToWebhooks />
-      </>
-    ),
-  };
+  const title = `${told.secret ? "The secret" : "The public key"} of ${id}`;
+  const words = "It is shown this once. The receiver verifies with it what is sent.";
+  return showOnce(title, words, told.secret ?? told.publicKey, webhooks);
 }
 
 export const webhooks: OfficePage = {
@@ -224,7 +209,7 @@ export const webhooks: OfficePage = {
           <p>
             It said: <UntrustedText>{[status, answer].filter(Boolean).join(": ")}</UntrustedText>
           </p>
-          <BackToWebhooks />
+          <BackTo {...webhooks} />
         </>
       ),
     })),
