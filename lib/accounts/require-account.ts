@@ -1,7 +1,6 @@
 import type { Caller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/tokens/credential";
-import { ApiError, type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { retryAfterOutage } from "@/lib/http/retry-after";
+import { ApiError, type ErrorCode, errorCatalogue, retryAfterOutage } from "@/lib/http/errors";
 
 /**
  * The account that an operation is about. Throws an {@link ApiError}: 401 if the caller is signed out, else this code, a

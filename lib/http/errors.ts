@@ -10,7 +10,7 @@ import {
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
-import { retryAfterOutage } from "@/lib/http/retry-after";
+import { jitter } from "@/lib/runtime/jitter";
 
 export type CatalogueEntry = {
   status: number;
@@ -168,6 +168,9 @@ export const errorCatalogue = {
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+/** `Retry-After` (RFC 9110 §10.2.3) for a 503 that is expected to end soon: 5 to 30 seconds. */
+export const retryAfterOutage = () => ({ "retry-after": String(jitter(5, 30, Math.random())) });
 
 /** What tells a refusal from others of its code: who handles it asks for that, and not for its words. */
 export type Reason = "overloaded" | "no cookies" | "no proof" | "unknown outcome";

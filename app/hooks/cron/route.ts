@@ -4,7 +4,6 @@ import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
-import { retryAfterOutage } from "@/lib/http/retry-after";
 import { isSameSecret } from "@/lib/runtime/keyed-hash";
 
 /** In seconds, for platforms that read it: a round begins nothing after 20, and what has begun takes 10 more. */
@@ -22,7 +21,6 @@ export const { GET, HEAD } = toPlatform(
       throw new ApiError("unavailable", {
         message: "Not all that is due could be done.",
         hint: "The log says what failed. It is tried again with the next call.",
-        headers: retryAfterOutage(),
       });
     },
     {

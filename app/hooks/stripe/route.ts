@@ -8,7 +8,6 @@ import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
-import { retryAfterOutage } from "@/lib/http/retry-after";
 import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
@@ -29,9 +28,7 @@ export const { POST } = toPlatform(
         const fields = { err: failure, event: event.id, type: event.type };
         log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
         const isBusy = failure instanceof StripeFailure && failure.code === "busy";
-        throw isBusy || isStoreOutage(failure)
-          ? new ApiError("unavailable", { headers: retryAfterOutage() })
-          : new ApiError("fulfilment_failed");
+        throw new ApiError(isBusy || isStoreOutage(failure) ? "unavailable" : "fulfilment_failed");
       }
       return { status: 200, body: { received: true } };
     },
