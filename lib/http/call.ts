@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
+import type { SpanContext } from "@opentelemetry/api";
 import type { Route } from "@/lib/http/route";
 import { type Circles, Client, circlesOf, type KnownBrowser } from "@/lib/rate-limit/client";
 
@@ -55,14 +56,11 @@ export class Call {
   readonly nowMs = Date.now();
   readonly startedAtMs = performance.now();
   readonly method: string;
-  /** The path and the query, as sent. */
   readonly target: string;
   /** As sent, without its query. Any other spelling is another address. */
   readonly path: string;
-  /** The route at its path, if there is one. */
   readonly route: Route | undefined;
   headers: SentHeaders;
-  /** The address at the other end of the connection, if our server owns that. */
   readonly peer: string | undefined;
   /** Its own `X-Request-Id` if that is valid, else a new one. */
   readonly requestId: string;
@@ -100,7 +98,7 @@ export class Call {
     this.peer = peer;
     const sent = headers.get("x-request-id");
     this.requestId = sent && requestIdPattern.test(sent) ? sent : randomUUID();
-    this.traceId = traceIdOf(headers.get("traceparent"));
+    this.traceId = parseTraceparent(headers.get("traceparent"))?.traceId;
   }
 
   get client(): Client {
@@ -114,7 +112,6 @@ export class Call {
     return this.around;
   }
 
-  /** Aborts if the client leaves before its answer is sent. */
   get signal(): AbortSignal {
     return this.source.signal;
   }
@@ -134,7 +131,6 @@ export class Call {
     return this.search ? this.url.searchParams : new URLSearchParams();
   }
 
-  /** The fields of a form. */
   get fields(): URLSearchParams {
     this.parsedBody ??= new URLSearchParams(this.body.toString());
     return this.parsedBody;
@@ -164,18 +160,11 @@ export class Call {
   }
 }
 
-/** The trace id of a `traceparent`, which may be anything that a client sent. */
-export function traceIdOf(traceparent: unknown): string | undefined {
-  return typeof traceparent === "string" ? traceparentPattern.exec(traceparent)?.[1] : undefined;
-}
-
 const goesOn = new AbortController().signal;
 
-/** What a `traceparent` says of its sender's span; undefined if it is malformed. */
-export function parseTraceparent(
-  traceparent: string | null,
-): { traceId: string; spanId: string; traceFlags: number } | undefined {
-  const [, traceId, spanId, flags = ""] = traceparentPattern.exec(traceparent ?? "") ?? [];
+/** What a `traceparent`, which may be anything that a client sent, says of its sender's span; undefined if it is malformed. */
+export function parseTraceparent(sent: unknown): SpanContext | undefined {
+  const [, traceId, spanId, flags = ""] = (typeof sent === "string" && traceparentPattern.exec(sent)) || [];
   return traceId && spanId ? { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 } : undefined;
 }
 

@@ -9,7 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { settings } from "@/lib/config/settings";
-import { type Call, type SentHeaders, traceIdOf } from "@/lib/http/call";
+import { type Call, parseTraceparent, type SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
@@ -50,7 +50,7 @@ async function answerMessage(
   if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, request.path, call);
   requireJson(headers);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
-  request.traceId ??= traceIdOf(metaOf(message).traceparent);
+  request.traceId ??= parseTraceparent(metaOf(message).traceparent)?.traceId;
   if (call) {
     const { tool, input } = call;
     const run = () => callTool(tool, input, caller, request);
