@@ -1,12 +1,10 @@
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
-import type { SentHeaders } from "@/lib/http/call";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 
-type Sent = { headers: SentHeaders };
-
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
-export function requireHostOfOffice({ headers }: Sent): void {
+export function requireHostOfOffice({ headers }: Call): void {
   const { office } = settings();
   if (office && headers.get("host") === new URL(office.url).host) return;
   throw new ApiError("forbidden", {
@@ -20,7 +18,7 @@ export function requireHostOfOffice({ headers }: Sent): void {
  * Refuses a request for another host (403), and one from a remote page to a loopback host (DNS rebinding). Pages of any
  * origin may call the public host, because browsers attach no credential that we accept.
  */
-export function requireOurHost({ headers }: Sent): void {
+export function requireOurHost({ headers }: Call): void {
   const host = hostnameOf(headers.get("host") ?? "");
   const { appUrl } = settings();
   if (host !== hostnameOf(appUrl) && !isLoopback(host)) {
