@@ -5,7 +5,7 @@ const post = ["POST"] as const;
 
 const form = { methods: post, origin: "own", takes: "form", limit: "forms" } as const;
 
-/** Asks for a challenge, which uses no store. */
+/** Asks for a challenge, which uses no store. It has no body. */
 const challenge = { methods: post, origin: "own", limit: "challenges", under: ["local"] } as const;
 
 /** A form on one of the owner's pages. */
@@ -14,7 +14,8 @@ const onAccess = { ...owners, page: ownerPages.access.path } as const;
 const ownPasskeys = { ...onAccess, under: ["local"] } as const;
 const onAccount = { ...owners, page: ownerPages.account.path } as const;
 const ownAccount = { ...onAccount, under: ["local"] } as const;
-const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true } as const;
+const ofCredits = { ...owners, page: ownerPages.billing.path } as const;
+const onBilling = { ...ofCredits, needsBilling: true } as const;
 
 const ofWaitlist = { ...form, under: ["local", "clerk"], page: pages.waitlist.path } as const;
 const onConnect = { ...form, under: ["local", "clerk"], page: pages.connect.path } as const;
@@ -26,13 +27,7 @@ export const signInForms = {
   askForPasskey: { path: "/sign-in/passkey/options", ...challenge },
   signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
-  renewSession: {
-    path: "/sign-in/renew",
-    methods: ["POST"],
-    origin: "own",
-    limit: "renewals",
-    under: ["local"],
-  },
+  renewSession: { path: "/sign-in/renew", ...challenge, limit: "renewals" },
 } as const satisfies Record<string, Route>;
 
 /** What the owner's pages send: their forms, and what their script fetches. */
@@ -51,26 +46,17 @@ export const ownerForms = {
   exportPerson: { path: "/home/export", ...onAccount },
   leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
   stay: { path: "/home/account/keep", ...ownAccount },
-  askForEmail: {
-    path: "/home/account/email",
-    ...ownAccount,
-    needsProof: true,
-  },
+  askForEmail: { path: "/home/account/email", ...ownAccount, needsProof: true },
   stopEmailChange: { path: "/home/account/email/stop", ...ownAccount },
   beginCheckout: { path: "/home/checkout", ...onBilling, notImpersonated: "checkout refused" },
-  setCreditLimits: {
-    ...owners,
-    path: "/home/credits/limits",
-    page: ownerPages.billing.path,
-    notImpersonated: "credit limits refused",
-  },
+  setCreditLimits: { path: "/home/credits/limits", ...ofCredits, notImpersonated: "credit limits refused" },
   startAutomaticPurchase: {
     ...onBilling,
     path: "/home/credits/automatic",
     needsProof: true,
     notImpersonated: "automatic purchase refused",
   },
-  endAutomaticPurchase: { ...owners, path: "/home/credits/automatic/end", page: ownerPages.billing.path },
+  endAutomaticPurchase: { path: "/home/credits/automatic/end", ...ofCredits },
   openPortal: { path: "/home/portal", ...onBilling, notImpersonated: "billing portal refused" },
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;

@@ -8,7 +8,6 @@ export type Page = Route & {
   /** Who may see it: anyone, a signed-in account, or anyone with the signed link of a mail. */
   access: "anyone" | "session" | "signed link";
   loads: readonly Script[];
-  /** Whether a crawler may read it. */
   isCrawled: boolean;
   inSitemap: boolean;
   /** How long our server shows the same copy of a shared page; by default, as long as it runs. */
@@ -24,6 +23,8 @@ const open = {
   loads: [],
 } as const;
 const closed = { ...open, isCrawled: false, inSitemap: false } as const;
+/** What the link of a mail opens, with a form that answers it. */
+const ofLink = { ...closed, access: "signed link", under: ["local"], loads: ["pages"] } as const;
 const document = { ...open, isShared: true, loads: ["documents"] } as const;
 
 /** The documents. Each is also available in Markdown, at its path with `.md`. */
@@ -98,20 +99,8 @@ export const pages = {
     limit: "unsubscribe",
     takes: "unsubscribe",
   },
-  keepAccount: {
-    path: "/keep-account",
-    ...closed,
-    access: "signed link",
-    under: ["local"],
-    loads: ["pages"],
-  },
-  emailChange: {
-    path: "/change-email",
-    ...closed,
-    access: "signed link",
-    under: ["local"],
-    loads: ["pages"],
-  },
+  keepAccount: { path: "/keep-account", ...ofLink },
+  emailChange: { path: "/change-email", ...ofLink },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
