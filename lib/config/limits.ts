@@ -37,9 +37,7 @@ export const answersWithinMs = {
   stripeForPage: 800,
   /** Stripe takes up to a second to create something, and a concurrent request may hold its lock. */
   stripeCreation: 10_000,
-  /** A provider of mail takes a mail. */
   mail: 10_000,
-  /** A round of the counters that instances share. */
   sharedCounters: 400,
 };
 
@@ -87,7 +85,6 @@ export const bodyLimits = {
   office: 64 * 1024, // 64 KiB
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
-  /** A write of a backend. */
   write: 32 * 1024, // 32 KiB
   /** A thousand spends of a backend. */
   batch: 1024 * 1024, // 1 MiB
@@ -209,7 +206,6 @@ export const rateLimits = {
   emailChanges: { perNetwork: 20, inAll: 2000, windowSeconds: 24 * 60 * 60 },
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
   pages: { perClient: 300, perNetwork: 1200, ...minute },
-  /** Calls to Clerk that requests cause. */
   clerkCalls: { perClient: 30, perNetwork: 120, inAll: 600, ...minute },
   /** Requests to the backend API, 10,000 a second, before it is known whose they are. */
   backends: { perClient: 600_000, ...minute },

@@ -12,7 +12,6 @@ export type DocumentText = {
   title: string;
   /** Its place in the menu; without one, it is linked at the foot of every page instead. */
   group?: (typeof groups)[number];
-  /** The operation that it describes. */
   operation?: Operation;
   summary: string;
   /** Whether a wide window shows its samples beside the text that they belong to. */

@@ -80,7 +80,6 @@ function addAnchor(anchors: Set<string>, own: string): string {
   return anchor;
 }
 
-/** Renders the blocks of a section. */
 function renderParts(marked: Marked, tokens: Token[]): string {
   return partsOf(marked, tokens)
     .map(({ html }) => html)

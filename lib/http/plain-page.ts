@@ -5,12 +5,7 @@ import type { ApiError } from "@/lib/http/errors";
 import { files } from "@/lib/http/register/files";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 
-/**
- * A page without navigation, for a browser that cannot get the one it asked for.
- *
- * @param content - HTML
- * @param head - HTML
- */
+/** A page of this HTML without navigation, for a browser that cannot get the one it asked for. */
 export function plainPage(
   title: string,
   content: string,

@@ -102,7 +102,6 @@ export class Rounds {
   private inWork = 0;
   private done: Turn[] = [];
   private isOpen = false;
-  /** How many rounds were opened. */
   count = 0;
   private beganAtMs = 0;
   private begun = 0;

@@ -35,7 +35,6 @@ class Share {
     private readonly circle: Circle = "",
   ) {}
 
-  /** The share of a circle within. */
   of(circle: Circle, atOnce: number): Share {
     const share = this.within.get(circle) ?? new Share(atOnce, this, circle);
     this.within.set(circle, share);

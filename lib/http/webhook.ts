@@ -28,9 +28,7 @@ export function eventWith<Schema extends z.ZodType>(
 
 /**
  * The work of a provider's webhook: 204 after the event has been processed, and for unknown events. The content of a delivery
- * is never logged.
- *
- * @param handlers - by the event's `type`
+ * is never logged. Handlers are named by the event's `type`.
  */
 export function processEvents(handlers: Record<string, EventHandler>): Work<ProviderEvent> {
   return async ({ nowMs }, event) => {

@@ -66,7 +66,6 @@ function parseTyped(field: ActField<unknown>, typed: string, isTaken: boolean): 
 type ActFormProps = {
   act: Act;
   call: OfficeCall;
-  /** Its buttons. */
   children: ReactNode;
   hidden?: Record<string, string>;
   className?: string;

@@ -2,10 +2,8 @@ import type { ReactNode } from "react";
 
 type SystemCardProps = {
   name: ReactNode;
-  /** How it is, if that is known. */
   light?: ReactNode;
   facts: Readonly<Record<string, ReactNode>>;
-  /** What can be done about it. */
   children: ReactNode;
 };
 

@@ -17,7 +17,6 @@ export function isInBackground(): boolean {
  * Runs rounds of work with a pause between them, for as long as the process lives. A failed round does not stop the
  * loop. One log line marks the first failure, and another one the recovery.
  *
- * @param failed - the log message of a failure
  * @returns what stops the loop: it starts no further round, and waits for the current one
  */
 export function startBackgroundLoop(

@@ -41,7 +41,6 @@ export class NodeSource implements Source {
   }
 }
 
-/** The headers of a Node request. */
 class NodeHeaders implements SentHeaders {
   constructor(private readonly incoming: JoinedMessage) {}
 
