@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { Call, type Source } from "@/lib/http/call";
+import { Call } from "@/lib/http/call";
 import type { Answering } from "@/lib/http/handler";
 import { toResponse } from "@/lib/http/response";
 import type { Method } from "@/lib/http/route";
@@ -24,31 +24,14 @@ export function toPlatform<A extends Answering>(answer: A): Record<Method, Platf
 
 /** A platform's request on its way. */
 export function callOf(request: Request): Call {
-  return new Call(new PlatformSource(request), publicSite);
-}
-
-class PlatformSource implements Source {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Headers;
-  readonly signal: AbortSignal;
-
-  constructor(private readonly request: Request) {
-    const { pathname, search } = new URL(request.url);
-    this.method = request.method;
-    this.target = pathname + search;
-    this.headers = request.headers;
-    this.signal = request.signal;
-  }
-
-  /** In development our server hands its requests to Next in this process, and says in this field whose they are. */
-  get peer(): string | undefined {
-    return isFrontServer() ? this.headers.get("x-forwarded-for")?.split(",").at(-1) : undefined;
-  }
-
-  openBody(): Readable | undefined {
-    const { body } = this.request;
+  const { method, headers, signal } = request;
+  const { pathname, search } = new URL(request.url);
+  // In development our server hands its requests to Next in this process, and says in this field whose they are.
+  const peer = isFrontServer() ? headers.get("x-forwarded-for")?.split(",").at(-1) : undefined;
+  const openBody = () => {
+    const { body } = request;
     // Nothing is read ahead of what is asked for.
     return body ? Readable.fromWeb(body as ReadableStream, { highWaterMark: 0 }) : undefined;
-  }
+  };
+  return new Call({ method, target: pathname + search, headers, peer, signal, openBody }, publicSite);
 }
