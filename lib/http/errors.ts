@@ -244,7 +244,7 @@ export class LimitError extends ApiError {
 
 /** A 429 (RFC 6585 §4), which names the seconds. Its code is `unavailable`, because the list of codes is closed. */
 export function tooManyRequests(
-  seconds: number,
+  seconds = 2, // too many at once, and not in a window
   message = `Too many requests: wait ${inSeconds(seconds)}.`,
 ): ApiError {
   return new ApiError("unavailable", { status: 429, headers: { "retry-after": String(seconds) }, message });

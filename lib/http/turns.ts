@@ -4,14 +4,13 @@ import { processSingleton } from "@/lib/process-singleton";
 import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
-const retryAfterSeconds = 2;
 const maxCountedMs = 20; // of one turn: some of it may be others' work
 
 /** Too many wait in all, or this one has waited for too long. */
 const overloaded = new ApiError("unavailable", {
   reason: "overloaded",
   message: "The service has too many requests at the moment.",
-  headers: { "retry-after": String(retryAfterSeconds) },
+  headers: { "retry-after": "2" },
 });
 
 /** Our status for a client that left before its turn. No one receives it. */
@@ -178,7 +177,7 @@ export class Turns {
       for (const share of path) share.waiting++;
       if (this.all.waiting <= this.bounds.waiting) return;
       const last = this.all.latest();
-      last?.refuse(last.network.waiting > 1 ? tooManyRequests(retryAfterSeconds) : overloaded);
+      last?.refuse(last.network.waiting > 1 ? tooManyRequests() : overloaded);
     });
   }
 }

@@ -69,7 +69,7 @@ export function refuseUpgrade(
   socket.on("error", () => socket.destroy());
   const call = callOf(method, url);
   const unrouted = call.path.startsWith("/") ? rejectUnrouted(call) : undefined;
-  const refused = method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds);
+  const refused = method === "CONNECT" ? notAllowed() : tooManyRequests();
   endWith(socket, latest, refuse(call, unrouted ?? refused));
 }
 
@@ -78,8 +78,6 @@ const callOf = (method: string, target: string) =>
   new Call(sourceOf(method, withoutAuthority(target)), publicSite);
 
 const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
-
-const retryAfterSeconds = 2; // behind a full pipeline
 
 /** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
 function encodeQuery(head: string): Buffer | undefined {

@@ -5,8 +5,6 @@ import type { Client } from "@/lib/rate-limit/client";
 
 const inWork = new Map<string, number>();
 
-const retryAfterSeconds = 2;
-
 /**
  * Counts a request with a body among those in work of its client's network, until its response is sent or its connection
  * closed. Otherwise one client could keep every connection of the server busy, with bodies that never come. Returns a 429
@@ -15,7 +13,7 @@ const retryAfterSeconds = 2;
 export function countInWork({ network }: Client, outgoing: ServerResponse): ApiError | undefined {
   if (!network) return undefined;
   const count = inWork.get(network) ?? 0;
-  if (count >= maxRequestsInWork) return tooManyRequests(retryAfterSeconds);
+  if (count >= maxRequestsInWork) return tooManyRequests();
   inWork.set(network, count + 1);
   outgoing.on("close", () => {
     const left = (inWork.get(network) ?? 1) - 1;
