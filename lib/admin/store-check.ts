@@ -62,7 +62,7 @@ export async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
     return production
       ? warning(detail, "Run 'backup' each night by a timer, unless another program makes backups.")
       : fine(detail);
-  return nowMs - madeAtMs > oldBackupMs
+  return nowMs - madeAtMs >= oldBackupMs
     ? warning(detail, "See why the timer's last 'backup' failed.")
     : fine(detail);
 }

@@ -158,7 +158,7 @@ export class DeliveryRunner {
 
   /** Not to its end, when another instance may begin. */
   private hasLease(nowMs: number): boolean {
-    return nowMs <= this.leaseUntilMs - 1000;
+    return nowMs < this.leaseUntilMs - 1000;
   }
 
   private isAway(nowMs: number): boolean {

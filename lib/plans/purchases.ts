@@ -8,7 +8,7 @@ export const behindAfterMs = 30 * 60 * 1000; // 30 minutes
 /** Whether what accounts paid for at Stripe may have changed since it was last read. */
 export function isStripeUnread(db: Db, nowMs: number): Promise<boolean> {
   const progress = db.selectFrom("billing_progress").select("through_ms");
-  return hasRow(progress.where("through_ms", "<", nowMs - behindAfterMs));
+  return hasRow(progress.where("through_ms", "<=", nowMs - behindAfterMs));
 }
 
 /** The customer at Stripe of an account, by our id of the account. */

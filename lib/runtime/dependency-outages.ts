@@ -19,6 +19,6 @@ export function recordOutage(dependency: Dependency, isUnavailable: boolean): vo
 /** Since when a dependency has been unavailable, in Unix milliseconds; `undefined` if it was there at its last use. */
 export function outageSince(dependency: Dependency): number | undefined {
   const outage = met().get(dependency);
-  if (outage && dependency === "mail" && Date.now() - outage.lastMs > mailKnownForMs) return undefined;
+  if (outage && dependency === "mail" && Date.now() - outage.lastMs >= mailKnownForMs) return undefined;
   return outage?.sinceMs;
 }

@@ -35,12 +35,12 @@ export async function recordOutages(
       .updateTable("status_outages")
       .set(({ ref }) => ({ ended_at_ms: ref("seen_at_ms") }))
       .where("ended_at_ms", "is", null)
-      .where("seen_at_ms", "<", nowMs - unseenForMs)
+      .where("seen_at_ms", "<=", nowMs - unseenForMs)
       .execute();
     for (const [part, seen] of unwritten) await write(transaction, part, seen, nowMs);
     await transaction
       .deleteFrom("status_outages")
-      .where("seen_at_ms", "<", nowMs - outageDays * dayMs)
+      .where("seen_at_ms", "<=", nowMs - outageDays * dayMs)
       .execute();
   });
   unwritten.clear();
@@ -62,7 +62,7 @@ async function write(
     .executeTakeFirst();
   const isSame = newest !== undefined && newest.seen_at_ms > startedAtMs - joinedWithinMs;
   const seen_at_ms = isSame ? Math.max(seenAtMs, newest.seen_at_ms) : seenAtMs;
-  const state = { seen_at_ms, ended_at_ms: seen_at_ms < nowMs - unseenForMs ? seen_at_ms : null };
+  const state = { seen_at_ms, ended_at_ms: seen_at_ms <= nowMs - unseenForMs ? seen_at_ms : null };
   if (isSame) {
     await transaction
       .updateTable("status_outages")
@@ -90,7 +90,7 @@ export function listOutages(db: Db, nowMs: number, most = maxRead): Promise<Outa
   return db
     .selectFrom("status_outages")
     .select(["part", "started_at_ms", "ended_at_ms"])
-    .where("seen_at_ms", ">=", nowMs - outageDays * dayMs)
+    .where("seen_at_ms", ">", nowMs - outageDays * dayMs)
     .orderBy("started_at_ms", "desc")
     .orderBy("part")
     .limit(most)

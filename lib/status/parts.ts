@@ -61,7 +61,7 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
   if (failsSinceMs !== undefined)
     return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
-  if (nowMs - oldestDueAtMs > delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
+  if (nowMs - oldestDueAtMs >= delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
   return settings().mail.kind === "files"
     ? { colour: "unknown", says: "Not set up, so nothing is sent" }
     : works;

@@ -83,7 +83,7 @@ export async function readOverview(db: Db, nowMs: number) {
           .selectFrom("billing_checkouts")
           .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
           .where("created_at_ms", ">", nowMs - 15 * dayMs)
-          .where("created_at_ms", "<", nowMs - dayMs),
+          .where("created_at_ms", "<=", nowMs - dayMs),
       ),
       orphanedIn30Days: await audited("purchase without account", "subscription for another price"),
       retiredPrices: await inTurn(

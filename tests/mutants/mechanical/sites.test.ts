@@ -1,6 +1,6 @@
 import { transformSync } from "esbuild";
 import { expect, it } from "vitest";
-import { switchMistakes } from "@/tests/mutants/mechanical/sites";
+import { makeMistake, switchMistakes } from "@/tests/mutants/mechanical/sites";
 
 const source = `
 type Query = { where: (...words: unknown[]) => Query; words: string };
@@ -19,13 +19,11 @@ export async function write(done: string[]) {
 }
 `;
 const { sites, text } = switchMistakes("source.ts", source, 10);
-const { code } = transformSync(text.replace(/^import \* as \$m from .*?;/, ""), {
-  loader: "ts",
-  format: "cjs",
-});
+const switched = text.replace(/^import \* as \$m from .*?;/, "");
 
-/** What the source exports with one of its mistakes, or with none. */
-function load(made: number) {
+/** What a source exports with one of its switches on, or with none. */
+function load(made: number, written: string) {
+  const { code } = transformSync(written, { loader: "ts", format: "cjs" });
   const $m = {
     on: (id: number) => id === made,
     without: (id: number, target: unknown, method: string) =>
@@ -47,8 +45,8 @@ function load(made: number) {
 
 const both = [true, false];
 
-async function outcome(made: number) {
-  const { isBoth, isEither, isNot, isLess, rows, text, write } = load(made);
+async function outcome(made: number, written = switched) {
+  const { isBoth, isEither, isNot, isLess, rows, text, write } = load(made, written);
   const done: string[] = [];
   await write(done);
   await new Promise(setImmediate);
@@ -111,3 +109,10 @@ it("changes nothing while no switch is on, and one thing by each switch", async 
     done: ["returned", "written"],
   });
 });
+
+it.each(sites.map((site, at) => ({ site, at })))(
+  "makes one mistake by a switch and by hand: $site.change",
+  async ({ site, at }) => {
+    expect(await outcome(-1, makeMistake(source, site))).toEqual(await outcome(10 + at));
+  },
+);

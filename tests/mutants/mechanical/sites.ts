@@ -1,7 +1,14 @@
 import { type ESTree, parseSync, Visitor } from "vite";
 
 /** A mistake that a machine makes at one place, by a switch, or none with the switch off. */
-export type Site = { file: string; line: number; change: string };
+export type Site = { file: string; line: number; change: string; edit: Edit };
+
+/** How somebody would make the mistake. */
+type Edit = Node & { becomes: string };
+
+/** The source with the mistake made. */
+export const makeMistake = (source: string, { edit: { start, end, becomes } }: Site): string =>
+  source.slice(0, start) + becomes + source.slice(end);
 
 type Wrap = { start: number; end: number; before: string; after: string };
 type Node = { start: number; end: number };
@@ -54,30 +61,36 @@ export function switchMistakes(file: string, source: string, first: number): { s
   function add(
     node: Node,
     change: string,
+    edit: Edit,
     wrap: (id: number) => [before: string, after: string],
     at = node,
   ): void {
     const [before, after] = wrap(first + sites.length);
-    sites.push({ file, line: source.slice(0, at.start).split("\n").length, change });
+    sites.push({ file, line: source.slice(0, at.start).split("\n").length, change, edit });
     wraps.push({ start: node.start, end: node.end, before, after });
   }
-  function replace(node: Node, becomes: string, change = `${short(node)} → ${becomes}`): void {
-    add(node, change, (id) => [`($m.on(${id}) ? ${becomes} : `, ")"]);
+  const becoming = ({ start, end }: Node, becomes: string): Edit => ({ start, end, becomes });
+  function replace(node: Node, becomes: string, change: string, edit = becoming(node, becomes)): void {
+    add(node, change, edit, (id) => [`($m.on(${id}) ? ${becomes} : `, ")"]);
   }
   const isSame = (node: ESTree.Expression, operator: string): node is ESTree.LogicalExpression =>
     node.type === "LogicalExpression" && node.operator === operator;
 
   new Visitor({
-    LogicalExpression({ left, operator, right }) {
+    LogicalExpression(node) {
+      const { left, operator, right } = node;
       if (operator === "??") return;
-      for (const operand of [left, right])
-        if (!isSame(operand, operator))
-          replace(operand, String(operator === "&&"), `${operator} without ${short(operand)}`);
+      for (const operand of [left, right]) {
+        if (isSame(operand, operator)) continue;
+        const edit = becoming(node, `(${text(operand === left ? right : left)})`);
+        replace(operand, String(operator === "&&"), `${operator} without ${short(operand)}`, edit);
+      }
     },
     UnaryExpression(node) {
       const isDouble = node.argument.type === "UnaryExpression" && node.argument.operator === "!";
+      const edit = becoming(node, text(node.argument));
       if (node.operator === "!" && !isDouble)
-        add(node, `not: ${short(node)}`, (id) => [`($m.on(${id}) !== `, ")"]);
+        add(node, `not: ${short(node)}`, edit, (id) => [`($m.on(${id}) !== `, ")"]);
     },
     BinaryExpression(node) {
       const { left, operator, right } = node;
@@ -85,7 +98,8 @@ export function switchMistakes(file: string, source: string, first: number): { s
       if (!becomes) return;
       const change = `${short(node)} → ${becomes}`;
       const of = (sign: string) => `(x, y) => x ${sign} y`;
-      add(node, change, (id) => [`($m.on(${id}) ? ${of(becomes)} : ${of(operator)})(`, ")"]);
+      const edit = { start: left.end, end: right.start, becomes: ` ${becomes} ` };
+      add(node, change, edit, (id) => [`($m.on(${id}) ? ${of(becomes)} : ${of(operator)})(`, ")"]);
       wraps.push({ start: left.end, end: right.start, before: ", /*", after: "*/ " });
     },
     CallExpression(node) {
@@ -100,13 +114,16 @@ export function switchMistakes(file: string, source: string, first: number): { s
       const { name } = callee.property;
       const { object, property } = callee;
       const gone = `without .${text({ start: property.start, end: node.end }).replace(/\s+/g, " ").slice(0, 90)}`;
-      if (dropped.includes(name)) add(object, gone, (id) => [`$m.without(${id}, `, `, "${name}")`], property);
+      const edit = { start: object.end, end: node.end, becomes: "" };
+      if (dropped.includes(name))
+        add(object, gone, edit, (id) => [`$m.without(${id}, `, `, "${name}")`], property);
       if (name === "not" && given[0]) replace(node, text(given[0]), `not: ${short(node)}`);
     },
     ExpressionStatement({ expression }) {
       if (expression.type !== "AwaitExpression") return;
-      const { argument } = expression;
-      add(argument, `not awaited: ${short(argument)}`, (id) => [`$m.awaited(${id}, `, ")"]);
+      const { start, argument } = expression;
+      const edit = { start, end: argument.start, becomes: "" };
+      add(argument, `not awaited: ${short(argument)}`, edit, (id) => [`$m.awaited(${id}, `, ")"]);
     },
     TaggedTemplateExpression(node) {
       if (!text(node.tag).startsWith("sql")) return;
@@ -121,7 +138,8 @@ export function switchMistakes(file: string, source: string, first: number): { s
               Math.min(quasi.end - 1, found.end + 25),
             );
             const change = `SQL ${near.replace(/\s+/g, " ")} → ${becomes.trim()}`;
-            add(node, change, (id) => [`($m.on(${id}) ? ${mistaken} : `, ")"], found);
+            const edit = { ...found, becomes };
+            add(node, change, edit, (id) => [`($m.on(${id}) ? ${mistaken} : `, ")"], found);
           }
     },
   }).visit(parseSync(file, source).program);
