@@ -165,7 +165,6 @@ export class StripeStandIn {
     products: [{ product: "prod_1", prices: ["price_month", "price_team"] }],
     proration_behavior: "always_invoice",
     billing_cycle_anchor: "unchanged",
-    trial_update_behavior: "end_trial",
     schedule_at_period_end: { conditions: [] as { type: string }[] },
   };
   /** The configurations of the portal, of which one is the default. */
@@ -462,7 +461,7 @@ export class StripeStandIn {
    */
   switchPrice(id: string, priceId: string, { isPaid = true } = {}): void {
     const item = this.itemOf(id);
-    const { to, due, unused, isOtherPeriod } = this.changeOf(id, priceId);
+    const { to, due, unused, isAnew } = this.changeOf(id, priceId);
     const replaced = {
       amount: -unused,
       quantity: item.quantity ?? 1,
@@ -470,7 +469,7 @@ export class StripeStandIn {
       pricing: { price_details: { price: item.price.id } },
     };
     item.price = to;
-    if (isOtherPeriod) {
+    if (isAnew) {
       item.current_period_start = this.nowSeconds();
       const subscription = this.find(this.subscriptions, id);
       subscription.billing_cycle_anchor = item.current_period_start;
@@ -483,17 +482,17 @@ export class StripeStandIn {
   }
 
   /** What the change to another price costs at once, less what is left of the period. */
-  private changeOf(id: string, priceId: string) {
+  private changeOf(id: string, priceId: string, anchor?: string | null) {
     const { price, current_period_end } = this.itemOf(id);
     const to = this.find(this.prices, priceId) as Stripe.Price;
     const rest = Math.max(0, current_period_end - this.nowSeconds()) / periodOf(price);
     const unused = Math.floor((price.unit_amount ?? 0) * rest);
-    const isOtherPeriod = periodOf(to) !== periodOf(price);
+    const isAnew = anchor === "now" || periodOf(to) !== periodOf(price);
     return {
       to,
       unused,
-      due: Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused,
-      isOtherPeriod,
+      due: Math.floor((to.unit_amount ?? 0) * (isAnew ? 1 : rest)) - unused,
+      isAnew,
     };
   }
 
@@ -692,9 +691,10 @@ export class StripeStandIn {
     const to = priceId === null ? undefined : this.find(this.prices, priceId);
     if (to && this.currencyIn(to, subscription.currency) !== subscription.currency)
       return refuse(400, undefined, `The price specified only supports \`${to.currency}\`.`);
-    const change = priceId === null ? undefined : this.changeOf(id, priceId);
+    const anchor = fields.get("subscription_details[billing_cycle_anchor][type]");
+    const change = priceId === null ? undefined : this.changeOf(id, priceId, anchor);
     const isOnce =
-      change?.isOtherPeriod || fields.get("subscription_details[proration_behavior]") === "always_invoice";
+      change?.isAnew || fields.get("subscription_details[proration_behavior]") === "always_invoice";
     const next = change ? (change.to.unit_amount ?? 0) : 0;
     const total = change && change.due + (isOnce ? 0 : next);
     const sum = total === undefined ? this.sumOf(id) : { total, total_excluding_tax: total };

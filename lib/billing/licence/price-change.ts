@@ -72,7 +72,7 @@ export function readChangeCost(
   nowMs: number,
 ): Promise<ChangeCost | undefined> {
   const ask = async (): Promise<ChangeCost> => {
-    const [portal, { subscription, item }, to] = await Promise.all([
+    const [portal, item, to] = await Promise.all([
       readPortal(nowMs),
       readOnlyItem(id),
       readPrice(priceId, nowMs),
@@ -80,19 +80,15 @@ export function readChangeCost(
     if (!portal || !to) throw new Error("no such change is possible");
     if (waitsForPeriodEnd(portal, item.price, to))
       return { at: "period end", atMs: item.current_period_end * 1000 };
-    const endsTrial = subscription.status === "trialing" && portal.trial_update_behavior === "end_trial";
     const isOnce =
-      endsTrial ||
-      (subscription.status !== "trialing" &&
-        (portal.proration_behavior === "always_invoice" ||
-          portal.billing_cycle_anchor === "now" ||
-          lengthOf(item.price) !== lengthOf(to)));
+      portal.proration_behavior === "always_invoice" ||
+      portal.billing_cycle_anchor === "now" ||
+      lengthOf(item.price) !== lengthOf(to);
     const subscription_details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails = {
       items: [{ id: item.id, price: priceId, quantity: item.quantity ?? 1 }],
       proration_behavior: portal.proration_behavior,
     };
     if (portal.billing_cycle_anchor === "now") subscription_details.billing_cycle_anchor = { type: "now" };
-    if (endsTrial) subscription_details.trial_end = "now";
     const invoice = await callStripe((stripe) =>
       stripe.invoices.createPreview({ subscription: id, subscription_details }),
     );
@@ -116,18 +112,18 @@ export async function openLicenceChange(
     return openPortal(db, account, nowMs);
   const { id } = licence;
   return openPortal(db, account, nowMs, async () => {
-    const { item } = await readOnlyItem(id);
+    const item = await readOnlyItem(id);
     const items = [{ id: item.id, price: priceId, quantity: item.quantity ?? 1 }];
     return { type: "subscription_update_confirm", subscription_update_confirm: { subscription: id, items } };
   });
 }
 
-/** A subscription and its item. Throws for one that has several: the portal changes none of those. */
+/** The item of a subscription. Throws for one that has several: the portal changes none of those. */
 async function readOnlyItem(id: string) {
-  const subscription = await callStripe((stripe) => stripe.subscriptions.retrieve(id));
-  const [item, another] = subscription.items.data;
+  const { items } = await callStripe((stripe) => stripe.subscriptions.retrieve(id));
+  const [item, another] = items.data;
   if (!item || another) throw new ApiError("portal_failed");
-  return { subscription, item };
+  return item;
 }
 
 /** Whether the portal lets a change begin with the next period, which it can for cheaper prices and shorter periods. */

@@ -71,9 +71,22 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
   });
 
   it.each([
-    ["with the portal's rule for prorations", "always_invoice", 30, /You pay €2[45]\.\d\d now\./],
-    ["with another period, whatever that rule is", "create_prorations", 365, /You pay €74\.5\d now\./],
-  ])("says what is charged now %s", async (_, proration_behavior, days, words) => {
+    [
+      "with the portal's rule for prorations",
+      "always_invoice",
+      "unchanged",
+      30,
+      /You pay €2[45]\.\d\d now\./,
+    ],
+    [
+      "with another period, whatever that rule is",
+      "create_prorations",
+      "unchanged",
+      365,
+      /You pay €74\.5\d now\./,
+    ],
+    ["with a period that begins anew", "create_prorations", "now", 30, /You pay €74\.5\d now\./],
+  ])("says what is charged now %s", async (_, proration_behavior, billing_cycle_anchor, days, words) => {
     const { buyer } = await halfway();
     const month = stripe.prices.get("price_more") ?? expect.fail("no price");
     const recurring = {
@@ -81,7 +94,7 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
       interval: days > 30 ? "year" : "month",
     } as typeof month.recurring;
     stripe.prices.set("price_team", { ...month, id: "price_team", recurring });
-    portal.proration_behavior = proration_behavior;
+    Object.assign(portal, { proration_behavior, billing_cycle_anchor });
     shop.pass(11 * 60_000);
     expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(words);
   });

@@ -77,6 +77,10 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     await end();
     const tomorrow = new Date(shop.stripe.nowMs() + dayMs).toISOString();
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "trial", "--trial-ends", tomorrow);
+    const home = await buyer.browser.open("/home");
+    expect(home.text).toContain(
+      `<h1>Your trial ends on ${day.format(shop.stripe.nowMs() + dayMs).replace(/ \d+$/, "")}</h1>`,
+    );
     shop.pass(2 * dayMs);
     const { message, error } = await entitlement();
     expect(message).toBe("The trial of this account has ended.");

@@ -557,6 +557,14 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     }
   });
 
+  it("that was cancelled ends on its own day, also with an account that will be deleted", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+    expect(await page(buyer, "/home/billing")).not.toContain("with your account");
+  });
+
   it("keeps what it contained in a month that an operator forgave when another change is not paid", async () => {
     addPrice("price_big", "50", 9900);
     const { buyer, subscription } = await shop.admitLicensed(...ended);

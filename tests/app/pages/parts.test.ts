@@ -27,6 +27,7 @@ describe.each(engines)("a page of which one part cannot be read, on $name", asyn
     expect(status).toBe(200);
     const headings = (html: string) => html.match(/<h[12][^>]*>[^<]+/g) ?? [];
     expect(headings(text).length).toBeGreaterThan(headings(whole.text).length / 2);
+    expect(text, "of the tabs, its own alone is current").not.toContain('aria-current="true"');
     if (words) expect([whole.text.includes(words), text.includes(words)]).toEqual([false, true]);
   });
 });

@@ -119,7 +119,8 @@ describe.each(engines)("on $name", async (engine) => {
     const rename = (name: string, id = passkey.id) =>
       browser.pressAtHome("/home/passkeys/rename", { passkey: id, name });
     expect((await rename("  My <b>key</b>  ")).headers.location).toBe("/home/access?renamed#ways");
-    expect((await browser.open("/home/access?renamed")).text).toContain("My &lt;b&gt;key&lt;/b&gt;");
+    const renamed = (await browser.open("/home/access?renamed")).text;
+    expect(renamed).toMatch(/My &lt;b&gt;key&lt;\/b&gt;.*Add a passkey/s);
     for (const name of ["", "  ", "x".repeat(61), "\u3164\u200B"]) {
       expect((await rename(name)).headers.location).toBe("/home/access?problem=name#ways");
     }
@@ -255,6 +256,8 @@ describe.each(engines)("on $name", async (engine) => {
     expect(refused.code).toBe(1);
     expect(refused.stderr).toBe("not_found: This account has no such passkey. See 'passkey list'.\n");
     expect((await service.admin("passkey", "remove", email)).code).toBe(2);
+    const noSession = await service.admin("session", "end", email, "ses_0000000000000000");
+    expect(noSession.stderr).toMatch(/^not_found: This account has no such session\./);
     expect(await service.adminJson("passkey", "remove", email, id)).toEqual({ email, removed: id });
     await mailTo(service.dataDir, email, /passkey was removed/);
     expect((await service.admin("passkey", "list", email)).stdout).toBe("No passkeys found.\n");

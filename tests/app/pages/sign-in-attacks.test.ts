@@ -98,6 +98,10 @@ describe.each(engines)("on $name", async (engine) => {
     await reader.submit("/sign-in/send", { email: "reader@example.com" });
     const { text } = await reader.open("/sign-in/code?problem=wrong&left=1");
     expect(text).toContain("Only the code of the newest email counts. You have one more try.");
+    for (const odd of ["0", "2.5", "5", "x"])
+      expect((await reader.open(`/sign-in/code?problem=wrong&left=${odd}`)).text).toContain(
+        "a few more tries.",
+      );
     expect(await mailsTo(service.dataDir, unknown)).toEqual([]);
   });
 

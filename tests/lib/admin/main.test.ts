@@ -376,7 +376,7 @@ describe("npm run admin on its own", () => {
       stderr: `not_found: There is no store at ${file}. Give this command the settings of the running service, or make a store there with 'migrate'.\n`,
     });
     expect(existsSync(file)).toBe(false);
-    expect((await service.admin("migrate")).code).toBe(0);
+    expect(await service.admin("migrate")).toMatchObject({ code: 0, stderr: "" });
     expect((await service.admin("account", "add", "ceo@example.com")).code).toBe(0);
   });
 
@@ -454,4 +454,10 @@ describe("npm run admin on its own", () => {
     expect(await started.statusFor(await service.token("ceo@example.com"))).toBe(200);
     await started.stop();
   });
+});
+
+it("completion refuses another shell, and a name that is none of a program", async () => {
+  const service = await Service.make({});
+  for (const odd of [["tcsh"], ["bash", "--for", "a; rm x"]])
+    expect(await service.admin("completion", ...odd)).toMatchObject({ code: 1, stdout: "" });
 });

@@ -360,6 +360,8 @@ describe("parseSettings", () => {
     expect(() => parseSettings({ PORT: "x", SIGN_IN: "y", APP_URL: "z" })).toThrow(
       /^APP_URL: .*\nSIGN_IN: .*\nPORT: .*$/,
     );
+    const unreadable = { ...clerk, CLERK_JWT_KEY: "x", SIGN_IN: "clerk" };
+    expect(() => parseSettings(unreadable), "one fault, not a second for it").toThrow(/^CLERK_JWT_KEY: .*$/);
   });
 });
 

@@ -3,7 +3,7 @@ import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { Store } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
+import { repeatConflicts, transact } from "@/lib/db/transaction";
 import { alterDatabase, createDatabase } from "@/tests/support/databases";
 import { everyEngine } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
@@ -55,4 +55,18 @@ describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met
     await service.stop();
     await stage.clear();
   });
+});
+
+it("lets others have their turn before it repeats what was undone", async () => {
+  let turns = 0;
+  const tries: number[] = [];
+  const undone = Object.assign(new Error("undone"), { code: "40001" });
+  const repeated = repeatConflicts(async () => {
+    tries.push(turns);
+    if (tries.length < 5) throw undone;
+  });
+  const count = setInterval(() => turns++, 0);
+  await repeated;
+  clearInterval(count);
+  expect(new Set(tries).size).toBeGreaterThan(2);
 });

@@ -103,6 +103,7 @@ describe.each(engines)("the office's page of backends, on $name", async (engine)
       "<bdi>backend worker, gives a spend back: job 7</bdi>",
     ])
       expect(text).toContain(words);
+    expect(text, "an operator's entry").not.toContain("<bdi>backend null");
   });
 
   it("lists accounts by plan and state, in the office by links and for backends", async () => {

@@ -108,6 +108,8 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(text).toContain("Customer_7");
       expect(emailsOn((await ann.open("/accounts?find=r_7")).text)).toEqual(["page-07"]);
       expect(emailsOn((await ann.open("/accounts?find=none")).text)).toEqual([]);
+      const nameless = await service.admin("account", "set", "page-07@example.com", "--reference", "");
+      expect(nameless.stderr).toContain("It must be one line of 1 to ");
     });
 
     it("are found by their id, Clerk’s and each of Stripe’s", async () => {
@@ -581,6 +583,12 @@ describe.each(engines)("the office on $name", async (engine) => {
       await says("Deliveries fail: the first ");
       await shop.close();
     });
+  });
+
+  it("says nothing of customers at Today while nothing is sold", async () => {
+    const today = async () => (await ann.open("/today")).text;
+    await eventually(async () => expect(await today(), "it is counted").toContain("All numbers"));
+    expect(await today()).not.toContain("Customers:");
   });
 
   describe("the waitlist", () => {

@@ -217,7 +217,7 @@ describe("connections", () => {
   });
 
   /** Starts a service that may hold 44 connections: 300 files minus 256 reserved ones. */
-  async function startSmall() {
+  async function startSmall(files = 300) {
     const port = await reservePort();
     const program = join(createFolder(), "few-files.sh");
     const { PATH } = process.env;
@@ -228,7 +228,7 @@ describe("connections", () => {
       DATA_DIR: createFolder(),
       SIGN_IN: "local",
     } as const;
-    writeFileSync(program, "ulimit -n 300 && exec node dist/server/main.js");
+    writeFileSync(program, `ulimit -n ${files} && exec node dist/server/main.js`);
     const child = spawnLeashed("sh", [program], { env, stdio: ["ignore", "ignore", "pipe"] });
     let log = "";
     child.stderr?.on("data", (chunk) => {
@@ -257,6 +257,13 @@ describe("connections", () => {
     working.write("abc");
     expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
     child.kill();
+  });
+
+  it("at a limit of 1,024 open files are enough to say nothing of it", async () => {
+    const { child, readLog } = await startSmall(1024);
+    child.kill();
+    await once(child, "close");
+    expect(readLog()).not.toContain("the limit of open files");
   });
 
   it("of an address that reads no answer, or sends no body, make room for those of others", async () => {
