@@ -20,10 +20,7 @@ import { readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { endColumns, type Gift, givenTerms, rowAt } from "@/lib/plans/terms";
 
-/**
- * Creates an account with its ledger and its onboarding mails, in the caller's transaction. Throws an {@link ApiError}
- * when the email or the subject is taken.
- */
+/** Creates an account with its ledger and onboarding mails. Throws an {@link ApiError} if its email or subject is taken. */
 export async function openAccount(
   transaction: Db,
   email: string,
@@ -264,10 +261,7 @@ export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?
     yield page.map((row) => ({ email: row.email, account: parseAccount(row, Date.now()) }));
 }
 
-/**
- * Deletes an account and everything that belongs to it, except its suppression. Throws an {@link ApiError} if there is
- * none.
- */
+/** Deletes an account and all that is its own, except its suppression. Throws an {@link ApiError} if there is none. */
 export async function deleteAccount(db: Db, email: string, by: Operator, nowMs: number): Promise<void> {
   const about = { by, what: "account delete", ...auditedAccount(email) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {

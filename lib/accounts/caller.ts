@@ -24,10 +24,7 @@ import type { Client } from "@/lib/rate-limit/client";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/**
- * The caller of an account route, with all plans, or why it could not be identified. Without a session, an account is only
- * looked at.
- */
+/** The caller of an account route, or why there is none. Without a session, an account is only looked at. */
 export type Caller =
   | { is: "account"; account: Account; contents: Contents; plans: Plans; session?: CallerSession }
   | { is: "unconfigured" }

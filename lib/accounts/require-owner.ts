@@ -62,10 +62,7 @@ export async function requireOwner(call: Call, shownAccountId?: string): Promise
   return { account: { ...account, subject: account.subject }, ...how };
 }
 
-/**
- * Rejects someone who is signed in for an owner (impersonation): they may look, but not grant access. The attempt is
- * written to the audit.
- */
+/** Rejects someone who is signed in for an owner: they may look, but not grant access. The audit has the attempt. */
 export async function rejectImpersonator({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
   if (by === "owner") return;
   await recordAudit(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);

@@ -6,10 +6,7 @@ import { log } from "@/lib/runtime/log";
 
 const maxAtOnce = 100;
 
-/**
- * Erases the owners whose day of grace has ended: the customer at Stripe first, which ends a licence there. While Stripe is
- * away, an account stays as it is and is tried again.
- */
+/** Erases the owners whose day of grace has ended, at Stripe first. While Stripe is away, they are tried again. */
 export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
   const leavers = await dueLeavers(db, nowMs).orderBy("deletes_at_ms").limit(maxAtOnce).execute();
   for (const { id } of leavers) {

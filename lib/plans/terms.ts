@@ -10,10 +10,7 @@ export type Gift = { given: Given; end?: { atMs: number; given: Given } | undefi
 
 type Ending = Pick<Tables["accounts"], "given_ends_at_ms" | "given_after">;
 
-/**
- * What an operator gives an account: a plan (of a licence, which they and which Stripe give), the end of its trial, its own
- * limit of assistants, and what it has beyond a plan.
- */
+/** What an operator gives an account. Of a licence, they give the plan `given_plan`, and Stripe gives `paid_plan`. */
 export type Given = z.infer<typeof givenColumns>;
 
 const givenColumns = z.object({

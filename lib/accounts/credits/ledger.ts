@@ -19,10 +19,7 @@ export function toCredits(thousandths: number): number {
   return thousandths / 1000;
 }
 
-/**
- * Parses `12`, `-5` or `0.125` exactly, without a float. `undefined` if it is not an amount, or exceeds the maximum
- * balance.
- */
+/** Parses `12`, `-5` or `0.125` exactly, without a float. `undefined` if it is no amount, or exceeds the maximum balance. */
 export function parseThousandths(text: string): number | undefined {
   const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
   const thousandths = Number(whole + decimals.padEnd(3, "0"));
@@ -150,10 +147,7 @@ export const selectEntries = (db: Db) =>
     .select(["id", "account_id", "thousandths", "reason", "created_at_ms", "place", "number", "reference"])
     .select(["amount", "currency", "price_id", "checkout", "backend_id", "hold_id", "reverses"]);
 
-/**
- * The query of an account's ledger: the latest entries or those before another, newest first (`<`), or the first or those
- * after another, oldest first (`>`).
- */
+/** The query of an account's ledger: newest first (`<`) or oldest first (`>`), all of it or what follows a position. */
 export function selectLedger(
   db: Db,
   accountId: string | Expression<string>,

@@ -53,10 +53,7 @@ export async function givePlanCredits(
   }
 }
 
-/**
- * Gives an account what it had missed by `untilMs`, in the caller's transaction, which takes away afterwards what gave it: the
- * service may have been away, and who paid has it all the same.
- */
+/** Gives what an account had missed by `untilMs`, before its transaction takes away what gave it: we may have been away. */
 export async function giveMissedCredits(
   transaction: Db,
   { id, credits_due_ms }: Pick<Account, "id" | "credits_due_ms">,

@@ -69,10 +69,7 @@ export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "
   };
 }
 
-/**
- * Accepts an invitation by its link, for the email it was sent to: marks it as accepted and opens the account with the
- * operator's terms, in one transaction. Of two concurrent calls, one succeeds.
- */
+/** Opens an account by an invitation's link, for the email it was sent to. Of two concurrent calls, one succeeds. */
 export async function acceptInvitation(
   db: Db,
   { token, email, subject }: { token: string; email: string; subject: string },

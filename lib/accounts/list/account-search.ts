@@ -18,10 +18,7 @@ type Row = Tables["accounts"];
  */
 const searchBounds = { slice: 10_000, slices: 20 };
 
-/**
- * Reads up to `most` accounts that match. `goesOnAfter` is an email if the search has stopped before it found so many: the
- * accounts behind it were not looked at.
- */
+/** Reads up to `most` accounts that match. With `goesOnAfter`, those behind that email were not looked at. */
 export async function searchAccounts(
   db: Db,
   { text, ...filter }: AccountSearch,

@@ -121,10 +121,7 @@ type Sum = { currency: string; paid: number; returned: number; first_ms: number 
 
 export type Customer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/**
- * Reads a page of customers, newest first: the state of each in the words of the account's page, and what was paid. Nothing
- * is asked of Stripe: payments count once they were read there.
- */
+/** Reads a page of customers, newest first. Nothing is asked of Stripe: payments count once they were read there. */
 export async function readCustomers(db: Db, search: CustomerSearch, most: number, nowMs: number) {
   const rows = await selectCustomers(db, search, nowMs).limit(most).execute();
   if (rows.length === 0) return [];
@@ -176,10 +173,7 @@ export function describeSum({ currency, paid, returned }: Sum): string {
   return returned > 0 ? `${sum}, ${moneyInWords(returned, currency)} of it returned` : sum;
 }
 
-/**
- * The rows of a customer as CSV and JSON have them: one, or one for each currency that was paid in, because amounts of two
- * are no sum.
- */
+/** The rows of a customer in CSV and JSON: one for each currency that was paid in, because amounts of two are no sum. */
 export function toCustomerRows({ email, customerId, state, licence, subscription, sums }: Customer) {
   const customer = {
     ...{ email, customer: customerId, state, licence, subscription: subscription?.id ?? null },

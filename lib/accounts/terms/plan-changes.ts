@@ -169,10 +169,7 @@ async function setPrices(transaction: Db, plan: string, ids: string[], nowMs: nu
   }
 }
 
-/**
- * Gives the accounts that pay for a price the plan that it buys now, one after the other. What was interrupted, or is more
- * than `most`, the next call does.
- */
+/** Gives the accounts that pay for a price the plan that it buys now. What is more than `most`, the next call does. */
 export async function settlePayers(db: Db, nowMs: number, most = maxSettled): Promise<void> {
   const payers = await db
     .selectFrom("billing_subscriptions as subscription")

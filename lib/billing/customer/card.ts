@@ -11,10 +11,7 @@ export type Card = { brand: string; last4: string };
 
 const cards = () => processSingleton("cards", () => new KeptReadings<Card | undefined>(keptMs));
 
-/**
- * The card that Stripe charges for a subscription, its own or its customer's default, for a page; `undefined` if something
- * else pays, or Stripe does not say so in time.
- */
+/** The card that Stripe charges for a subscription, for a page; `undefined` if something else pays, or Stripe is late. */
 export function readCardOf(
   { id }: Tables["billing_subscriptions"],
   nowMs: number,

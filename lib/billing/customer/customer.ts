@@ -21,10 +21,7 @@ import { pages } from "@/lib/http/register/pages";
 import { findCustomer, readBilling } from "@/lib/plans/purchases";
 import { log } from "@/lib/runtime/log";
 
-/**
- * Stripe's id of the account's customer, which is made on first use, and again if someone deleted it at Stripe. Two
- * requests at once get the same one.
- */
+/** Stripe's id of an account's customer, which is made if there is none. Two requests at once get the same one. */
 export async function ensureCustomer(
   db: Db,
   { id, email }: { id: string; email: string },

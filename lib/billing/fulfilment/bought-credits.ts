@@ -36,10 +36,7 @@ type Reading = {
   event: string;
 };
 
-/**
- * Stores the state of a checkout with the credits that it gives or takes back; the ledger and the audit say for which price
- * and amount.
- */
+/** Stores the state of a checkout with the credits that it gives or takes back. */
 export async function settleCheckout(
   db: Db,
   { buyer, known, session, payment, event, ...read }: Reading,

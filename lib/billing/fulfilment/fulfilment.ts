@@ -147,10 +147,7 @@ function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session, licence
   return { kind, price_id: first.price.id, thousandths: kind === "credits" ? credits * 1000 : 0 };
 }
 
-/**
- * Stores a checkout that the store does not have: it was restored, or the checkout is a Payment Link's. One that is open next
- * to a newer one is ended, so that no one pays both.
- */
+/** Stores a checkout of a Payment Link, or that a restored store lacks. Next to a newer open one it is ended. */
 async function keepCheckout(
   db: Db,
   account_id: string,

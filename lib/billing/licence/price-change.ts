@@ -47,10 +47,7 @@ export function findChangeable(subscriptions: Row[]): Row | undefined {
     : undefined;
 }
 
-/**
- * The prices that we sell and to which Stripe's portal lets a licence change: a subscription keeps its currency. None if Stripe
- * does not say so in time.
- */
+/** The prices that we sell and Stripe's portal lets a licence change to, in its currency; none if Stripe is late. */
 export async function readChanges(
   { price_id, currency }: Row,
   sold: SoldPrice[],
@@ -97,10 +94,7 @@ export function readChangeCost(
   return readForPage(costs().read(`${id} ${version} ${last_event_at_ms} ${priceId}`, nowMs, ask));
 }
 
-/**
- * Opens Stripe's portal where the owner confirms the change to another price, or where it begins if Stripe refuses that.
- * Returns its address. Throws an {@link ApiError}.
- */
+/** Opens Stripe's portal to confirm the change to another price. Returns its address. Throws an {@link ApiError}. */
 export async function openLicenceChange(
   db: Db,
   account: Account,

@@ -80,10 +80,7 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
   throw new Error("a subscription changed while it was read");
 }
 
-/**
- * The subscriptions for a licence that have not ended at Stripe, after they were fulfilled: those of an account's customer, and
- * those that the account has by another one, for example of a Payment Link.
- */
+/** The licences of an account that have not ended, after they were fulfilled: by this customer, or one of a Payment Link. */
 export async function refreshLive(db: Db, account: string, customer: string, nowMs: number): Promise<Row[]> {
   const live: Row[] = [];
   const read = async (id: string) => {
@@ -120,10 +117,7 @@ async function findFirstInvoice(id: string): Promise<Stripe.Invoice | undefined>
   return invoice && typeof invoice === "object" ? invoice : undefined;
 }
 
-/**
- * The page at Stripe on which an owner finishes the first payment of a licence; `undefined` if there is none to finish.
- * Throws `portal_failed` while Stripe cannot be asked.
- */
+/** The page at Stripe where a first payment is finished; `undefined` if there is none. Throws `portal_failed` in an outage. */
 export async function openUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
   try {
     const unfinished = await db

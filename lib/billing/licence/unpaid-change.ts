@@ -51,10 +51,7 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
   );
 }
 
-/**
- * The invoice of the first change that is not paid, unless it was dropped, and a later period too; later ones may be open as
- * well.
- */
+/** The invoice of the first change that is not paid, unless it was dropped, and a later period too. */
 function findUnpaidChange({ subscription, unsettled }: Asked): Stripe.Invoice | undefined {
   const isOwing = ["past_due", "unpaid", "paused"].includes(subscription.status);
   if (!isOwing && !isDropped(latestOf(subscription))) return undefined;

@@ -6,10 +6,7 @@ import type { Db } from "@/lib/db/store";
 import { limitIn, type Plan, type Plans, readPlans } from "@/lib/plans/plan";
 import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
 
-/**
- * An item with what it contains: a plan, unless it was sold before there were plans, and a limit of assistants, infinite
- * without one.
- */
+/** An item with its plan, unless it was sold before there were plans, and its limit of assistants, infinite without one. */
 export type LicenceItem<Item> = Item & { plan: Plan | undefined; limit: number };
 
 /** A price that is sold as a licence; without its plan until that was made of a price in the settings. */
@@ -58,10 +55,7 @@ export async function assignPlans<Item extends Pick<Stripe.SubscriptionItem, "pr
   return found;
 }
 
-/**
- * The limit of assistants of a licence where it is not that of its plan, because there are several items or several of one;
- * null if it is the plan's, and for none.
- */
+/** The limit of assistants of several items, or several of one; null if it is the plan's, and for none. */
 export function limitOfItems(items: LicenceItem<{ quantity?: number }>[]): number | null {
   const [first, another] = items;
   if (first?.plan && !another && (first.quantity ?? 1) === 1) return null;
@@ -69,10 +63,7 @@ export function limitOfItems(items: LicenceItem<{ quantity?: number }>[]): numbe
   return Number.isSafeInteger(sum) ? sum : null;
 }
 
-/**
- * Makes plans of the prices in STRIPE_LICENCE_PRICES that none has yet, so that the setting is no longer needed, and gives
- * who pays a price the plan that it buys.
- */
+/** Makes plans of the prices in STRIPE_LICENCE_PRICES that none has yet, and gives who pays a price the plan that it buys. */
 export async function makePlansOfSettings(db: Db, nowMs: number): Promise<void> {
   for (const { id, plan } of await listSold(db)) if (!plan) await makePlan(db, id, "here", nowMs);
   await settlePayers(db, nowMs);

@@ -11,10 +11,7 @@ export type NextPayment = { amount: number; tax: number; currency: string; atMs:
 
 const payments = () => processSingleton("next payments", () => new KeptReadings<NextPayment>(keptMs));
 
-/**
- * The next payment for a subscription as Stripe previews it, with its quantities, discounts, credit and tax, for a page;
- * `undefined` if Stripe does not say so in time.
- */
+/** The next payment for a subscription as Stripe previews it, for a page; `undefined` if Stripe does not say so in time. */
 export function readNextPayment(
   { id, version, last_event_at_ms }: Tables["billing_subscriptions"],
   nowMs: number,

@@ -8,10 +8,7 @@ const keptMs = 10 * 60 * 1000; // 10 minutes
 
 const prices = () => processSingleton("prices", () => new KeptReadings<Stripe.Price | undefined>(keptMs));
 
-/**
- * A price with its product and currencies, as Stripe had it at most ten minutes ago; `undefined` if Stripe has no such
- * price. Throws while Stripe cannot be asked.
- */
+/** A price as Stripe had it at most ten minutes ago; `undefined` if it has none. Throws while Stripe cannot be asked. */
 export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
   const expand = ["product", "currency_options"];
   return prices().read(id, nowMs, () => findAtStripe((stripe) => stripe.prices.retrieve(id, { expand })));
@@ -63,10 +60,7 @@ export async function amountInWords(
   ].join(" ");
 }
 
-/**
- * What a price for several months comes to in one, for example `€82.50 a month`, or `about €83.33 a month` if that is not
- * exact; `undefined` for every other price.
- */
+/** What a price for several months comes to in one: `€82.50 a month`, or `about €83.33 a month` if that is not exact. */
 export function monthInWords(price: Stripe.Price, customersCurrency: string | undefined): string | undefined {
   const { currency, unit_amount } = chargedIn(price, customersCurrency);
   const { interval, interval_count = 1 } = price.recurring ?? {};

@@ -108,10 +108,7 @@ export function changeAtStripe<T>(
   return callStripe((stripe) => call(stripe, options), answersWithinMs.stripeCreation);
 }
 
-/**
- * Ends a checkout by its id: a session, or the invoice of an automatic purchase, which may be a draft. It may have been paid a
- * moment ago, or be gone; then Stripe refuses.
- */
+/** Ends a checkout: a session, or an automatic purchase's invoice. Stripe refuses for one that was paid, or is gone. */
 export async function endAtStripe(id: string): Promise<void> {
   const unlessRefused = (failure: unknown) => {
     if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))

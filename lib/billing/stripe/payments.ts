@@ -77,10 +77,7 @@ async function readCharged({ payment_intent: intent, charge: own }: Stripe.Invoi
 /** Whether a charge has brought money: those of a bank are pending at first, and may fail. */
 export const isPaid = ({ status }: Stripe.Charge) => status === "succeeded";
 
-/**
- * What a payment has paid by invoices: subscriptions, with that payment as it is now, because the period may be an earlier
- * one, and automatic purchases, by their invoices.
- */
+/** What a payment has paid by invoices: subscriptions, with that payment as it is now, and automatic purchases. */
 export async function findPaidBy(payment_intent: string) {
   const paid = { type: "payment_intent", payment_intent } as const;
   const found: ({ subscription: string; payments: Payment[] } | { invoice: string })[] = [];
