@@ -3,11 +3,14 @@ import { parseThousandths, spendable, toCredits } from "@/lib/accounts/credits/l
 import type { Owner } from "@/lib/accounts/require-owner";
 import { asIso } from "@/lib/config/instants";
 import { accountBy, lockAccount } from "@/lib/db/account-by";
-import { auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /* What an owner sets for their credits: how much backends may spend in a month, and below what balance a mail tells. */
+
+type Row = Tables["credit_limits"];
 
 const wishes = ["monthly_thousandths", "mail_below_thousandths"] as const;
 type Wishes = Record<(typeof wishes)[number], number | null>;
@@ -21,18 +24,36 @@ export async function readCreditLimits(db: Db, accountId: string, nowMs: number)
   return row && { ...row, ...spentInMonth(row, nowMs) };
 }
 
+/** A change of these columns, for the audit. Reading them locks the account, as all do that spend. */
+export function auditedLimits<Column extends keyof Row>(
+  { id, email }: { id: string; email: string },
+  { columns, ...about }: { columns: readonly Column[]; by: Actor; what: string },
+) {
+  const readState = async (transaction: Db) => {
+    await lockAccount(transaction, id);
+    return selectLimits(transaction, id).select(columns).executeTakeFirst();
+  };
+  return { ...about, whom: email, readState };
+}
+
+/** Sets what an account has of limits, and of the others nothing if it has none. */
+export async function writeLimits(transaction: Db, account_id: string, set: Partial<Row>): Promise<void> {
+  await transaction
+    .insertInto("credit_limits")
+    .values({ account_id, month_ms: 0, spent_thousandths: 0, ...set })
+    .onConflict((conflict) => conflict.column("account_id").doUpdateSet(set))
+    .execute();
+}
+
 /** Sets what an owner wants. The limit counts all of this month, and credits that are few already are told by no mail. */
 export async function setCreditLimits(
   db: Db,
-  { account: { id, email }, by }: Pick<Owner, "account" | "by">,
+  { account: owner, by }: Pick<Owner, "account" | "by">,
   wanted: Wishes,
   nowMs: number,
 ): Promise<void> {
-  const readState = async (transaction: Db) => {
-    await lockAccount(transaction, id);
-    return selectLimits(transaction, id).select(wishes).executeTakeFirst();
-  };
-  const about = { by, what: "credit limits", whom: email, readState } as const;
+  const { id } = owner;
+  const about = auditedLimits(owner, { by, what: "credit limits", columns: wishes });
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const balance = ["credit_thousandths", "held_thousandths"] as const;
     const account = await accountBy(transaction, "id", id).select(balance).executeTakeFirst();
@@ -41,12 +62,7 @@ export async function setCreditLimits(
     const below = wanted.mail_below_thousandths;
     const isLow = below !== null && spendable(account) < below;
     const set = { ...wanted, low_since_ms: isLow ? (known?.low_since_ms ?? nowMs) : null };
-    const counted = known ? { month_ms: 0, spent_thousandths: 0 } : await countMonth(transaction, id, nowMs);
-    await transaction
-      .insertInto("credit_limits")
-      .values({ account_id: id, ...counted, ...set })
-      .onConflict((conflict) => conflict.column("account_id").doUpdateSet(set))
-      .execute();
+    await writeLimits(transaction, id, { ...(!known && (await countMonth(transaction, id, nowMs))), ...set });
   });
 }
 

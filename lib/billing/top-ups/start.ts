@@ -1,6 +1,7 @@
+import { writeLimits } from "@/lib/accounts/credits/credit-limits";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { describeSale } from "@/lib/billing/checkout";
-import { auditedPurchase, setColumns } from "@/lib/billing/top-ups/automatic-purchase";
+import { auditedPurchase } from "@/lib/billing/top-ups/automatic-purchase";
 import { findCard } from "@/lib/billing/top-ups/card";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -31,8 +32,8 @@ export async function startAutomaticPurchase(
   }
   if (!(await findCard(db, account.id))) return false;
   const set = { top_up_price: price, top_up_below_thousandths: below, top_up_most };
-  await auditedTransaction(db, auditedPurchase(account.id, account.email, by), nowMs, (transaction) =>
-    setColumns(transaction, account.id, { ...set, top_up_due_ms: null, top_up_stopped: null }),
+  await auditedTransaction(db, auditedPurchase(account, by), nowMs, (transaction) =>
+    writeLimits(transaction, account.id, { ...set, top_up_due_ms: null, top_up_stopped: null }),
   );
   return true;
 }
