@@ -36,10 +36,8 @@ export type Caller =
 export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
 
 /**
- * Identifies the caller with one signature check and one read. It never throws: an outage returns `unavailable`, and is never
- * "signed out".
- *
- * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
+ * Identifies the caller, of our pages without a resource, with one signature check and one read. It never throws: an outage
+ * returns `unavailable`, and is never "signed out".
  */
 export async function identifyCaller(call: Call, resource: Resource | undefined): Promise<Caller> {
   try {

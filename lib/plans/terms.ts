@@ -46,12 +46,7 @@ export function rowAt<Row extends { given_ends_at_ms?: unknown; given_after?: un
   return { ...row, ...readAfter(row)?.has, given_ends_at_ms: null };
 }
 
-/**
- * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
- * one they are stored next to its customer.
- *
- * @param row - of {@link rowAt}
- */
+/** The terms that an operator gives an account, by its {@link rowAt}: next to a licence from Stripe, its customer has them. */
 export function givenTerms(
   { plan, trial_ends_at_ms, assistant_limit, given_plan, ...row }: Given & Ending,
   customer:

@@ -65,9 +65,8 @@ export async function giveMissedCredits(
 }
 
 /**
- * Gives what is due by `nowMs`, to one account after the other; for what is paid at Stripe, once Stripe was read: a store that
- * was restored does not know what has ended since. One that fails by our mistake is tried again in an hour; throws in an
- * outage of the store.
+ * Gives what is due by `nowMs`; for what is paid at Stripe, once Stripe was read: a restored store does not know what has ended
+ * since. What fails by our mistake is tried again in an hour. Throws in an outage of the store.
  */
 export async function giveDueCredits(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const isUnread = await isStripeUnread(db, nowMs);

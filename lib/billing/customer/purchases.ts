@@ -17,11 +17,7 @@ export type Buyer = { id: string; email: string };
 /** What came of a reading at Stripe: another one was stored since it began, or its account is gone. */
 export type Stored = "stored" | "outdated" | "gone";
 
-/**
- * Stores the customer of an account, unless there is one. Returns the stored one; `undefined` without the account.
- *
- * @param replaced - a customer that is gone at Stripe
- */
+/** Stores the customer of an account, unless it has another than `replaced`. Returns what it has; none without the account. */
 export async function keepCustomer(
   db: Db,
   { accountId, customerId, replaced = "" }: { accountId: string; customerId: string; replaced?: string },

@@ -35,10 +35,8 @@ export async function taxOf(
 }
 
 /**
- * For example `€49.00 a month plus tax`; `undefined` for a price that depends on the quantity. Throws while Stripe cannot be
- * asked.
- *
- * @param customersCurrency - in which Stripe charges a customer who has paid before
+ * For example `€49.00 a month plus tax`, in the currency of a customer who has paid before; `undefined` for a price that
+ * depends on the quantity. Throws while Stripe cannot be asked.
  */
 export async function amountInWords(
   price: Stripe.Price,
