@@ -60,7 +60,12 @@ export const { GET } = toPlatform(
               <LicenceFacts
                 account={account}
                 licence={licence}
-                terms={{ ...terms, card: undefined, name: state.mayRun ? undefined : terms.name }}
+                terms={{
+                  ...terms,
+                  card: undefined,
+                  name: state.mayRun ? undefined : terms.name,
+                  price: offers ? undefined : terms.price,
+                }}
               />
             )}
             {!licence && account.plan !== "trial" && <PlanFacts account={account} nowMs={nowMs} />}
@@ -87,6 +92,7 @@ function Prices({ licences }: Offers) {
   if (shown.length === 0) return null;
   return (
     <>
+      <p className="quiet">To choose from, at any time:</p>
       <dl className="what-runs">
         {shown.map(({ priceId, name, amount }) => (
           <Fact key={priceId} name={name}>

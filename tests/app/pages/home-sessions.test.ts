@@ -195,7 +195,7 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
           `^Chromium on Linux, 2 of 2 not used yetSigned in on ${moment} ${from(other)}. ${end}$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux, 1 of 2 This browseractive nowSigned in on ${moment} ${from(own)}. ${end}$`,
+          `^Chromium on Linux This browseractive nowSigned in on ${moment} ${from(own)}. ${end}$`,
         ),
         expect.stringMatching(
           `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCCopied on ${moment} in Chromium on Linux ${from(own)}. It ends on ${moment}.$`,

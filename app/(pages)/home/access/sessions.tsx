@@ -130,7 +130,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
         <summary>
           {kind === "app" ? <Monogram name={name} /> : <Icon name={kind} />}
           <span>
-            <strong>{name}</strong>{" "}
+            <strong>{(isOwn && startedIn.browser) || name}</strong>{" "}
             {app_origin && !saysOrigin(session) && <span className="tag">{app_origin}</span>}
             {isOwn && <span className="tag">This browser</span>}
             {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}

@@ -46,25 +46,27 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
           <span>today</span>
         </p>
       </div>
-      <table className="unseen">
-        <caption>Credits by day, in UTC</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Used</th>
-            <th scope="col">Got</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.map(({ day, used, got }) => (
-            <tr key={day}>
-              <th scope="row">{dayOf(day)}</th>
-              <td>{formatCredits(used)}</td>
-              <td>{formatCredits(got)}</td>
+      <div className="unseen">
+        <table>
+          <caption>Credits by day, in UTC</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Used</th>
+              <th scope="col">Got</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {days.map(({ day, used, got }) => (
+              <tr key={day}>
+                <th scope="row">{dayOf(day)}</th>
+                <td>{formatCredits(used)}</td>
+                <td>{formatCredits(got)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {isCut && <p className="quiet">{`Of the latest ${formatCredits(maxAddedUp * 1000)} entries.`}</p>}
     </figure>
   );

@@ -65,8 +65,8 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
       ) : (
         <Day licence={licence} next={next} change={change} />
       )}
-      {state === "cancelled" && deletes_at_ms === null && price && (
-        <Fact name="Price" note="if you keep it">
+      {priceNotes[state] && deletes_at_ms === null && price && (
+        <Fact name="Price" note={priceNotes[state]}>
           {price}
         </Fact>
       )}
@@ -79,6 +79,12 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
   );
 }
 
+/** When a price is charged of which nothing is due. */
+const priceNotes: Partial<Record<LicenceState, string>> = {
+  cancelled: "if you keep it",
+  "not collected": "once payments go on",
+};
+
 const planName = (runs: boolean) => (runs ? "Plan" : "Last plan");
 
 type PlanFactsProps = {
@@ -90,11 +96,12 @@ type PlanFactsProps = {
 
 /** A plan that no licence gives, in one row: what it is, and until when it is free. */
 export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
-  const { plan, trial_ends_at_ms, given_ends_at_ms } = account;
+  const { plan, trial_ends_at_ms, given_ends_at_ms, deletes_at_ms } = account;
   const assistants = own?.contents.limits.assistants;
   const isTrial = plan === "trial";
   const hasEnded = isTrial && trial_ends_at_ms <= nowMs;
   const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
+  const goesFirst = !hasEnded && deletes_at_ms !== null && deletes_at_ms < (endMs ?? Infinity);
   return (
     <dl className="what-runs">
       {own && (
@@ -107,12 +114,18 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
           Free
         </Fact>
       )}
-      <Fact
-        name={hasEnded ? "Ended on" : isTrial ? "Free until" : endMs === null ? "Ends" : "Ends on"}
-        note={isTrial && !hasEnded && "then your assistants pause"}
-      >
-        {endMs === null ? "Never" : <Clock atMs={endMs} shows="date" />}
-      </Fact>
+      {goesFirst ? (
+        <Fact name="Ends on" note="with your account">
+          <Clock atMs={deletes_at_ms} shows="date" />
+        </Fact>
+      ) : (
+        <Fact
+          name={hasEnded ? "Ended on" : isTrial ? "Free until" : endMs === null ? "Ends" : "Ends on"}
+          note={isTrial && !hasEnded && "then your assistants pause"}
+        >
+          {endMs === null ? "Never" : <Clock atMs={endMs} shows="date" />}
+        </Fact>
+      )}
     </dl>
   );
 }
