@@ -93,7 +93,7 @@ export const accounts: Mistakes = {
         '      await deleteCustomer(db, "email", leaver.email, nowMs);\n',
     },
     "lib/admin/emails.ts": {
-      "where cron does the work, no owner is ever gone": "      await eraseLeavers(db, Date.now());\n",
+      "where cron does the work, no owner is ever gone": "    await eraseLeavers(db, Date.now());\n",
     },
   },
   "tests/lib/accounts/accounts.test.ts": {
