@@ -5,7 +5,7 @@ import {
   setPlan,
   showPlan,
 } from "@/lib/accounts/terms/plan-changes";
-import { type ActCall, act, type Fields, option, shellAct } from "@/lib/admin/act";
+import { act, type Fields, option, shellAct } from "@/lib/admin/act";
 import {
   collectFeature,
   collectLimitOr,
@@ -91,13 +91,12 @@ export const planActs = {
       name: "change the plan",
       done: "Saved. Everyone who has the plan has it so from now on.",
     },
-    run: ({ requireSeen, ...call }, { plan, credits, ...change }: Given) =>
-      setAs(call, plan, { ...change, credit_thousandths: credits }, (current) =>
-        requireSeen(
-          current ? planFields(current) : undefined,
-          "Someone changed this plan meanwhile: what you did not change shows what it is now.",
-        ),
-      ),
+    async run({ db, by, nowMs, requireSeen }, { plan, credits, ...change }: Given) {
+      const requireSame = (current: DescribedPlan | null) =>
+        requireSeen(current ? planFields(current) : undefined, changedMeanwhile);
+      const changed = { ...change, credit_thousandths: credits };
+      return toResult(await setPlan(db, plan, changed, { by, requireSame }, nowMs));
+    },
   }),
   retire: act({
     usage: "retire <plan>",
@@ -109,23 +108,14 @@ export const planActs = {
       name: "retire the plan",
       done: "It is offered to no one new. Who has it keeps it.",
     },
-    async run(call, { plan }: { plan: string }) {
-      await showPlan(call.db, plan);
-      return setAs(call, plan, { isOffered: false });
+    async run({ db, by, nowMs }, { plan }: { plan: string }) {
+      await showPlan(db, plan);
+      return toResult(await setPlan(db, plan, { isOffered: false }, { by }, nowMs));
     },
   }),
 };
 
-type Setting = Pick<ActCall, "db" | "by" | "nowMs">;
-
-async function setAs(
-  { db, by, nowMs }: Setting,
-  name: string,
-  change: PlanChange,
-  requireSame = (_: DescribedPlan | null) => {},
-): Promise<Result<Shown>> {
-  return toResult(await setPlan(db, name, change, { by, requireSame }, nowMs));
-}
+const changedMeanwhile = "Someone changed this plan meanwhile: what you did not change shows what it is now.";
 
 /** A plan as the fields of its form show it. */
 export const planFields = (plan: DescribedPlan): Fields => ({
