@@ -27,18 +27,8 @@ import { closeGracefully, stopOnSignal } from "@/lib/server/stop";
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const {
-    port,
-    host,
-    production,
-    appUrl,
-    drainSeconds,
-    metricsPort,
-    metricsHost,
-    warnings,
-    office,
-    backend,
-  } = orExit(settings);
+  const { production, tracing, office, backend, metricsPort, metricsHost } = orExit(settings);
+  const { port, host, appUrl, drainSeconds, warnings } = settings();
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
@@ -46,7 +36,6 @@ export async function start(): Promise<void> {
   }
   orExit(prepareDataDir);
   const stops: (() => Promise<void>)[] = [];
-  const { tracing } = settings();
   if (tracing) stops.push((await import("@/lib/server/otlp-tracing")).openTracing(tracing));
   const throughNext = production ? undefined : await prepareNext();
   const server = createFrontServer({ throughNext });
