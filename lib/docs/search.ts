@@ -62,7 +62,8 @@ export function markFound(text: string, found: readonly string[]) {
 
 /** The words of a query that are searched: what a query costs is bounded by their number. */
 function termsOf(query: string): string[] {
-  const words = wordsOf(withPhrases(query)).filter((word) => !fillers.has(word));
+  const meant = phrases.reduce((text, [typed, meant]) => text.replace(typed, meant), query.toLowerCase());
+  const words = wordsOf(meant).filter((word) => !fillers.has(word));
   return [...new Set(words)].slice(0, maxTerms);
 }
 
@@ -149,10 +150,6 @@ function variantsOf(word: string): string[] {
   const stem = stemOf(word);
   const group = groups.find((stems) => stems.includes(stem)) ?? [];
   return [stem, ...group.filter((other) => other !== stem)];
-}
-
-function withPhrases(query: string): string {
-  return phrases.reduce((text, [typed, meant]) => text.replace(typed, meant), query.toLowerCase());
 }
 
 /** "signs in", "logging in" and their like, which are one word here. */

@@ -52,7 +52,8 @@ function readFirstTwo(headers: CookieHeaders, name: AnyCookieName): string[] {
     const from = at + start.length;
     const next = sent.indexOf(";", from);
     const end = next < 0 ? sent.length : next;
-    const value = withoutQuotes(withoutBlanksAtEnd(sent.slice(from, end)));
+    // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
+    const value = withoutBlanksAtEnd(sent.slice(from, end)).replace(/^"(.*)"$/, "$1");
     const before = withoutBlanksAtEnd(sent.slice(sent.lastIndexOf(";", at) + 1, at));
     if (value !== "" && before === "") found.push(value);
     at = sent.indexOf(start, end);
@@ -65,11 +66,6 @@ function withoutBlanksAtEnd(text: string): string {
   let end = text.length;
   while (text[end - 1] === " " || text[end - 1] === "\t") end--;
   return text.slice(0, end);
-}
-
-/** A value may be sent in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` does. The values that we set contain none. */
-function withoutQuotes(value: string): string {
-  return /^"(.*)"$/.exec(value)?.[1] ?? value;
 }
 
 /** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */
