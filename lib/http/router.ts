@@ -40,7 +40,8 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithSch
 
 /**
  * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address
- * lacks, 308 to the page without a slash at its end, 421 at another host. `undefined` if its route's handler answers it, or,
+ * lacks, 308 to the page without a slash at its end or a dot behind its host, 421 at
+ * another host. `undefined` if its route's handler answers it, or,
  * without a route, the page that says that there is nothing.
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
@@ -51,7 +52,7 @@ export function decide(call: Call, explain: Explain = errorParts): Answer | Prom
       ? shown.then((parts) => refuse(call, refused, parts))
       : refuse(call, refused, shown);
   }
-  return call.route ? refuseWrongHost(call, call.route) : redirectTrailingSlash(call);
+  return call.route ? answerWrongHost(call, call.route) : redirectTrailingSlash(call);
 }
 
 /** The 404 of an unknown address, unless a page says it, and the 405 of a method that an address lacks. */
@@ -84,42 +85,53 @@ function methodNotAllowed({ methods, forPeople }: Route): ApiError {
   return new ApiError("method_not_allowed", { headers, hint });
 }
 
-/** Redirects from a page's path with a slash at its end to the page (308, RFC 9110 §15.4.9). `undefined` for other paths. */
+/** Redirects from a page's path with a slash at its end to the page. `undefined` for other paths. */
 function redirectTrailingSlash(call: Call): Answer | undefined {
   const { site, path, search } = call;
   if (!path.endsWith("/") || path === "//") return undefined;
   const page = site.routeAt(path.slice(0, -1));
   if (!page || !isPage(page)) return undefined;
-  const location = page.path + search.replace(/[^!-~]/g, encodeURIComponent);
-  return finalizeResponse(call, undefined, { status: 308, body: null, headers: ["location", location] });
+  return redirect(call, page.path + search);
 }
 
 /**
- * Refuses a browser that opens a page under another host than that of `APP_URL`, where no form would work and no cookie
- * would arrive: 421 (RFC 9110 §15.5.20) with a link to the same page at the right host. `undefined` for other requests.
+ * Answers a browser that opens a page under another host than that of `APP_URL`, where no form would work and no cookie
+ * would arrive: 421 (RFC 9110 §15.5.20) with a link to the same page at the right host, and 308 to it if the other is the same
+ * name with a dot at its end, as DNS writes it. `undefined` for other requests.
  */
-function refuseWrongHost(call: Call, route: Route): Answer | undefined {
+function answerWrongHost(call: Call, route: Route): Answer | undefined {
   const { method, target, headers, site } = call;
   // A platform shows previews under hosts of its own.
   if (call.peer === undefined || !isPage(route)) return undefined;
   if (!readMethods.includes(method) || !headers.get("accept")?.includes("text/html")) return undefined;
-  if (!isForeign(headers, new URL(site.url))) return undefined;
-  const right = `<a href="${escapeHtml(site.url + target)}">${escapeHtml(new URL(site.url).host)}</a>`;
-  const shown = plainPage("This page has another address", `<p>Open it at ${right} instead.</p>`);
+  const right = new URL(site.url);
+  const name = findForeign(headers, right);
+  if (!name) return undefined;
+  if (name === `${right.hostname}.`) return redirect(call, site.url + target);
+  const link = `<a href="${escapeHtml(site.url + target)}">${escapeHtml(right.host)}</a>`;
+  const shown = plainPage("This page has another address", `<p>Open it at ${link} instead.</p>`);
   return finalizeResponse(call, route, { status: 421, ...shown });
 }
 
+/** Leads to where a page is from now on (308, RFC 9110 §15.4.9). */
+function redirect(call: Call, to: string): Answer {
+  const location = to.replace(/[^!-~]/g, encodeURIComponent);
+  return finalizeResponse(call, undefined, { status: 308, body: null, headers: ["location", location] });
+}
+
 /**
- * Whether the browser used another host. Proxies that replace `Host` must not make us refuse every page, so a host that
- * may be a proxy's name for us does not count: an address, a name without a dot, or any name behind a proxy that says
+ * The name of the host, if the browser used another one. Proxies that replace `Host` must not make us refuse every page, so a
+ * host that may be a proxy's name for us does not count: an address, a name without a dot, or any name behind a proxy that says
  * it is one (`Via`, RFC 9110 §7.6.3). A browser that comes from one of our pages is at the right host.
  */
-function isForeign(headers: SentHeaders, right: URL): boolean {
+function findForeign(headers: SentHeaders, right: URL): string | undefined {
   const forwarded = headers.get("x-forwarded-host");
-  if (isLoopback(right.hostname) || headers.get("referer")?.startsWith(`${right.origin}/`)) return false;
-  if (!forwarded && headers.get("via")) return false;
+  if (isLoopback(right.hostname) || headers.get("referer")?.startsWith(`${right.origin}/`)) return undefined;
+  if (!forwarded && headers.get("via")) return undefined;
   const host = `http://${forwarded ?? headers.get("host")}`;
-  if (!URL.canParse(host)) return false;
-  const name = new URL(host).hostname.replace(/\.$/, "");
-  return name !== right.hostname && name.includes(".") && !isIP(name) && !isLoopback(name);
+  if (!URL.canParse(host)) return undefined;
+  const { hostname } = new URL(host);
+  const name = hostname.replace(/\.$/, "");
+  const isForeign = hostname !== right.hostname && name.includes(".") && !isIP(name) && !isLoopback(name);
+  return isForeign ? hostname : undefined;
 }

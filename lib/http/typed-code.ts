@@ -26,6 +26,21 @@ export function findSixDigits(text: string): string | undefined {
   return another === undefined ? code : undefined;
 }
 
+/**
+ * The code of a device in a text, alone or in a sentence or an address: eight of the letters that it is made of, of which no
+ * word consists. If two different ones are there, it has none.
+ */
+export function findDeviceCode(text: string): string | undefined {
+  const alone = readTypedCode(text);
+  if (/^[B-DF-HJ-NP-TV-XZ]{8}$/.test(alone)) return alone;
+  const [code, another] = new Set(text.normalize("NFKC").match(inFours)?.map(readTypedCode));
+  return another === undefined ? code : undefined;
+}
+
+/** As devices show it, or with none or another sign in its middle. */
+const inFours =
+  /(?<![\p{L}\p{N}])[B-DF-HJ-NP-TV-XZ]{4}[^\p{L}\p{N}]{0,3}[B-DF-HJ-NP-TV-XZ]{4}(?![\p{L}\p{N}])/giu;
+
 const inAsciiDigits = (text: string) => text.normalize("NFKC").replace(/\p{Nd}/gu, toAsciiDigit);
 
 /** In each script ten characters in a row are the digits, so those in front of one count to its value (Unicode §4.6). */

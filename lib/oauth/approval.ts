@@ -6,7 +6,7 @@ import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import type { Call } from "@/lib/http/call";
-import { readTypedCode } from "@/lib/http/typed-code";
+import { findDeviceCode } from "@/lib/http/typed-code";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { approveApp, appSessionId, type NewApp } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
@@ -47,8 +47,8 @@ export async function startDeviceApproval(
   typed: string,
   known: readonly string[],
 ): Promise<string | undefined> {
-  const code = readTypedCode(typed);
-  if (!(await readPending(ofDevice(code)))) return undefined;
+  const code = findDeviceCode(typed);
+  if (!code || !(await readPending(ofDevice(code)))) return undefined;
   const earlier = known.find((name) => readAuthorizationRequest(name)?.id === code);
   return earlier ?? `device.${seal("connect-device:v1", "", code)}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findSixDigits, readTypedCode } from "@/lib/http/typed-code";
+import { findDeviceCode, findSixDigits, readTypedCode } from "@/lib/http/typed-code";
 
 describe("a typed code", () => {
   it.each([
@@ -66,5 +66,31 @@ describe("the six digits of a text", () => {
     [""],
   ])("are not in %j", (text: string, _?: string) => {
     expect(findSixDigits(text)).toBeUndefined();
+  });
+});
+
+describe("the code of a device in a text", () => {
+  it.each([
+    ["BCDF-GHJK"],
+    ["bcdfghjk"],
+    ["b c d f g h j k"],
+    ["ＢＣＤＦ－ＧＨＪＫ"],
+    ["To sign in, enter the code BCDF-GHJK."],
+    ["First copy your one-time code: BCDF–GHJK\nThen open https://office.example.com/connect"],
+    ["https://office.example.com/connect?user_code=BCDF-GHJK"],
+    ["BCDF-GHJK, again: bcdf ghjk"],
+  ])("is found in %j", (text) => {
+    expect(findDeviceCode(text)).toBe("BCDFGHJK");
+  });
+
+  it.each([
+    ["BCDF-GHJK or LMNP-QRST", "two different ones"],
+    ["BCDF-GHJKL", "a letter too many"],
+    ["BCDF, then GHJK", "two halves"],
+    ["ABCD-EFGH", "vowels"],
+    ["Enter the code in your browser", "no code"],
+    ["", "nothing"],
+  ])("is not found in %j: %s", (text) => {
+    expect(findDeviceCode(text)).toBeUndefined();
   });
 });

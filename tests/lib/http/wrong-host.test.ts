@@ -30,6 +30,15 @@ describe("a page under another host than APP_URL's", async () => {
     expect(head).toMatchObject({ status: 421, text: "" });
   });
 
+  it("leads a browser from the host with a dot at its end to the host without", async () => {
+    for (const host of ["office.example.com.", "OFFICE.example.com.:443"]) {
+      const headers = { ...browser, host };
+      const { status, headers: sent } = await service.ask("/docs/search?q=a%20b", { headers });
+      expect({ status, to: sent.location }).toEqual({ status: 308, to: `${appUrl}/docs/search?q=a%20b` });
+    }
+    expect(await statusFor({ host: "office.example.com." }, "/api/health")).toBe(200);
+  });
+
   it.each([
     ["a path without a page", "/no/such/page", 404],
     ["the API", "/api/health", 200],
@@ -46,7 +55,7 @@ describe("a page under another host than APP_URL's", async () => {
 
   it.each([
     ["the host of APP_URL", { host: "office.example.com" }],
-    ["the host of APP_URL in another spelling", { host: "OFFICE.example.com.:443" }],
+    ["the host of APP_URL in another spelling", { host: "OFFICE.example.com:443" }],
     ["an address, as health checks use", { host: "10.0.0.7:3000" }],
     ["a loopback name", { host: "localhost:3000" }],
     ["a name of the local network", { host: "office:3000" }],
