@@ -84,7 +84,7 @@ test("an owner signs in with Clerk and declines an app, then approves another wi
   await page.getByRole("button", { name: "Sign in" }).click();
   await signIn(page, email);
   await expect(page).toHaveURL("/connect");
-  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  await expect(page.getByText(`Signed in as ${email}.`)).toBeVisible();
   await page.getByRole("button", { name: "Decline" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
   await expect(app.finish()).rejects.toMatchObject({ error: "access_denied" });
@@ -93,7 +93,7 @@ test("an owner signs in with Clerk and declines an app, then approves another wi
   await runOut(context, office, email);
   const again = await startApp(service);
   await page.goto(again.address);
-  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  await expect(page.getByText(`Signed in as ${email}.`)).toBeVisible();
 
   // If the token expires while the question is open, the question is shown again, not the sign-in page.
   await runOut(context, office, email);

@@ -25,7 +25,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   await expect(heading(page)).toHaveText("Enter the code");
   await typeCode(page, await codeTo(service.dataDir, email));
   await expect(page).toHaveURL("/connect");
-  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  await expect(page.getByText(`Signed in as ${email}.`)).toBeVisible();
   await expect(page.getByText("See whether your assistants may run, and your credits")).toBeVisible();
   const [approve, decline] = [
     page.getByRole("button", { name: "Approve" }),

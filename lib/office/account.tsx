@@ -98,6 +98,7 @@ async function show(call: OfficeCall) {
                 licensed={facts.licensed}
               />
               <Subscriptions {...found} />
+              <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
               <Credits
                 call={call}
                 account={current}
@@ -105,7 +106,6 @@ async function show(call: OfficeCall) {
                 holds={found.holds}
                 most={maxRows}
               />
-              <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
             </>
           )}
         </div>
@@ -151,7 +151,7 @@ async function show(call: OfficeCall) {
           >
             {({ kind, at_ms, state, failure }) => (
               <>
-                {kind} <MailState state={state} /> <Ago atMs={at_ms} />
+                <MailState state={state} /> <span>{kind}</span> <Ago atMs={at_ms} />
                 {failure !== null && (
                   <small>
                     <UntrustedText>{failure}</UntrustedText>

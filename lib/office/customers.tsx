@@ -1,17 +1,21 @@
+import { Light } from "@/app/(pages)/status-light";
 import {
+  type Customer,
   type CustomerFilter,
   customerFilters,
-  describeSum,
   isCustomerFilter,
   listCustomers,
   readCustomers,
+  type Sum,
   toCustomerRows,
 } from "@/lib/accounts/list/customer-list";
+import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
+import { moneyInWords } from "@/lib/config/money";
 import { FilterLinks } from "@/lib/office/filter-links";
 import { FindForm } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
-import { AtStripe, Day, Person } from "@/lib/office/values";
+import { Day, Person } from "@/lib/office/values";
 import { describeDue } from "@/lib/plans/licence-state";
 import { csvOf } from "@/lib/runtime/csv";
 
@@ -50,7 +54,7 @@ async function show(call: OfficeCall) {
         of={customers.path}
         call={call}
         kept={{ filter }}
-        label="Part of the email, or an id at Stripe (cus_, sub_, cs_, in_, ch_)"
+        label="Part of the email, or an id at Stripe"
         current={find}
       />
       <FilterLinks
@@ -65,15 +69,14 @@ async function show(call: OfficeCall) {
         rows={rows}
         columns={{
           Email: ({ email }) => <Person email={email} />,
-          State: ({ state, licence }) => (licence && plans.includes(state) ? `${state} (${licence})` : state),
-          "Unpaid since": ({ subscription }) => <Day atMs={subscription?.unpaid_since_ms} />,
-          "Period ends": ({ subscription }) => <Day atMs={subscription?.period_ends_ms} />,
+          State: (customer) => <State {...customer} nowMs={nowMs} />,
           Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
-          Paid: ({ sums }) => (sums.length > 0 ? sums.map(describeSum).join("; ") : "–"),
-          "First payment": ({ sums }) => (
-            <Day isFar atMs={sums.length > 0 ? Math.min(...sums.map(({ first_ms }) => first_ms)) : null} />
+          Paid: ({ sums }) => (sums.length > 0 ? <Paid sums={sums} /> : "–"),
+          Stripe: ({ email, customerId }) => (
+            <a href={dashboardUrl(customerId)} aria-label={`${email} at Stripe`}>
+              Open
+            </a>
           ),
-          Customer: ({ customerId }) => <AtStripe kind="customers" id={customerId} />,
         }}
         whenEmpty="No customer matches."
         hrefAfter={({ since_ms, id }) =>
@@ -83,11 +86,47 @@ async function show(call: OfficeCall) {
       <p className="quiet">
         <a href={addressOf("/customers.csv", { filter, find })}>These customers as CSV</a>, at most{" "}
         {maxRowsOfFile.toLocaleString("en")}: <code>billing list --csv</code> in the shell has all. Paid is
-        what was read at Stripe since this version was installed: payments from the column’s first one on.
+        what was read at Stripe since this version was installed.
       </p>
     </>
   );
 }
+
+/** What the customer has, how the licence is, and since or until when. */
+function State({ state, colour, licence, subscription, nowMs }: Customer & { nowMs: number }) {
+  const [when, atMs] = subscription ? dayOf(subscription, licence, nowMs) : [];
+  const what = licence && licence !== when && plans.includes(state) ? licence : undefined;
+  return (
+    <>
+      <Light colour={colour}>{state}</Light>
+      {subscription && licence !== "unfinished" && (
+        <small>
+          {[what, when].filter(Boolean).join(when === "since" ? " " : ", ")} <Day atMs={atMs} />
+        </small>
+      )}
+    </>
+  );
+}
+
+/** The day of a licence that an operator asks about. */
+function dayOf(
+  { unpaid_since_ms, ends_at_ms, period_ends_ms }: NonNullable<Customer["subscription"]>,
+  licence: Customer["licence"],
+  nowMs: number,
+): [words: string | undefined, atMs: number | null] {
+  if (unpaid_since_ms !== null) return [unpaid_since_ms > nowMs ? "due" : "since", unpaid_since_ms];
+  if (ends_at_ms !== null) return [ends_at_ms > nowMs ? "ends" : "ended", ends_at_ms];
+  return [licence === "renews" ? undefined : "period ends", period_ends_ms];
+}
+
+/** What was paid in each currency, and what of it was returned. */
+const Paid = ({ sums }: { sums: Sum[] }) =>
+  sums.map(({ currency, paid, returned }) => (
+    <div key={currency}>
+      {moneyInWords(paid, currency)}
+      {returned > 0 && <small>{moneyInWords(returned, currency)} returned</small>}
+    </div>
+  ));
 
 function readFile(call: OfficeCall): Promise<string> {
   const search = { ...readSearch(call), maxRows: maxRowsOfFile };

@@ -1,15 +1,17 @@
 import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
+import { Light } from "@/app/(pages)/status-light";
 import { retryMailsAct } from "@/lib/admin/emails";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { failedMails } from "@/lib/mail/outbox/failed-mails";
 import { formOf } from "@/lib/office/act-form";
 import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
+import { Ago, Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
 
 const maxRows = 50;
 const maxGrouped = 1000;
+const maxOpen = 5;
 
 async function show({ db }: OfficeCall) {
   const failed = failedMails(db)
@@ -34,68 +36,99 @@ async function show({ db }: OfficeCall) {
       .orderBy("id", "desc")
       .limit(maxRows),
   });
+  const hasFailed = found.groups.length > 0 || found.signIn.length > 0;
   return (
     <>
-      <h2>Onboarding, by the provider’s words</h2>
-      <Table
-        rows={found.groups}
-        most={maxRows}
-        columns={{
-          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
-          Mails: ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails),
-          "": ({ failure }) => (
-            <PostButton
-              action={retryMailsAct.form.path}
-              hidden={{ failure: failure ?? "" }}
-              label={`Try all again: ${failure}`}
-            >
-              Try all again
-            </PostButton>
-          ),
-        }}
-        whenEmpty="None failed."
-      />
-      <h2>Onboarding, the newest</h2>
-      <Table
-        rows={found.onboarding}
-        most={maxRows}
-        columns={{
-          To: ({ email }) => (email ? <Person email={email} /> : "an account that is gone"),
-          Mail: ({ kind }) => kind,
-          "Was due": ({ due_at_ms }) => <Instant atMs={due_at_ms} />,
-          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
-          "": ({ id, kind, email }) => (
-            <PostButton
-              action={retryMailsAct.form.path}
-              hidden={{ id }}
-              label={`Try again: ${kind} to ${email}`}
-            >
-              Try again
-            </PostButton>
-          ),
-        }}
-        whenEmpty="None failed."
-      />
-      <h2>Codes, invitations and security</h2>
-      <Table
-        rows={found.signIn}
-        most={maxRows}
-        columns={{
-          To: ({ email }) => <Person email={email} />,
-          Mail: ({ kind }) => kind,
-          "Last tried": ({ at_ms }) => <Instant atMs={at_ms} />,
-          State: ({ state }) => <MailState state={state} />,
-          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
-        }}
-        whenEmpty="None failed."
-      />
-      <p className="quiet">
-        A code or link that was not delivered is not kept: its reader asks for another code, or is invited
-        again.
-      </p>
+      {!hasFailed && <Light colour="good">None failed.</Light>}
+      {found.groups.length > 0 && <h2>Onboarding</h2>}
+      {found.groups.map((group) => (
+        <Group
+          key={group.failure}
+          {...group}
+          newest={found.onboarding.filter(({ failure }) => failure === group.failure)}
+        />
+      ))}
+      {found.signIn.length > 0 && (
+        <>
+          <h2>Codes, invitations and others about accounts</h2>
+          <Table
+            rows={found.signIn}
+            most={maxRows}
+            columns={{
+              To: ({ email }) => <Person email={email} />,
+              Mail: ({ kind }) => inWords(kind),
+              State: ({ state, failure }) => (
+                <>
+                  <MailState state={state} />
+                  <small>
+                    <UntrustedText>{failure}</UntrustedText>
+                  </small>
+                </>
+              ),
+              "Last tried": ({ at_ms }) => <Instant atMs={at_ms} />,
+            }}
+          />
+          <p className="quiet">
+            A code or link that was not delivered is not kept: its reader asks for another code, or is invited
+            again.
+          </p>
+        </>
+      )}
     </>
   );
 }
+
+type GroupProps = {
+  failure: string | null;
+  mails: number;
+  newest: { id: string; email: string | null; kind: string; due_at_ms: number }[];
+};
+
+/** The mails that failed with the same words of the provider: how many, the newest of them, and buttons that try them again. */
+function Group({ failure, mails, newest }: GroupProps) {
+  const isOne = mails === 1;
+  return (
+    <section className="card system">
+      <h3>
+        <UntrustedText>{failure}</UntrustedText>
+      </h3>
+      <PostButton
+        action={retryMailsAct.form.path}
+        hidden={{ failure: failure ?? "" }}
+        label={`Try again: ${failure}`}
+        look="plain small"
+      >
+        {isOne ? "Try again" : `Try all ${mails === maxGrouped ? "" : mails} again`}
+      </PostButton>
+      <details open={mails <= maxOpen}>
+        <summary>
+          {mails > newest.length ? `The newest ${newest.length}` : isOne ? "The mail" : "The mails"}
+        </summary>
+        <ul className="notes mails">
+          {newest.map(({ id, email, kind, due_at_ms }) => (
+            <li key={id}>
+              {email ? <Person email={email} /> : <span>an account that is gone</span>}
+              <span>{inWords(kind)}</span>
+              <Ago atMs={due_at_ms} before="due" />
+              {!isOne && (
+                <PostButton
+                  action={retryMailsAct.form.path}
+                  hidden={{ id }}
+                  label={`Try again: ${kind} to ${email}`}
+                  look="linklike"
+                >
+                  Try again
+                </PostButton>
+              )}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+const inWords = (kind: string) => kind.replaceAll("-", " ");
 
 export const mails: OfficePage = {
   path: "/mails",

@@ -1,3 +1,4 @@
+import { limitInWords } from "@/app/(pages)/plan-cards";
 import { PostButton } from "@/app/(pages)/post-form";
 import {
   countOnPlans,
@@ -12,7 +13,7 @@ import { planActs, planFields } from "@/lib/admin/plan";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import { addressOf, invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Instant, UntrustedText } from "@/lib/office/values";
+import { Day, None, UntrustedText } from "@/lib/office/values";
 import { basePlans } from "@/lib/plans/plan";
 
 async function show(call: OfficeCall) {
@@ -22,66 +23,73 @@ async function show(call: OfficeCall) {
     listed.map(({ name }) => name),
   );
   const chosen = listed.find(({ name }) => name === call.input("plan"));
+  if (chosen)
+    return (
+      <>
+        <p>
+          <a href={plans.path}>All plans</a>
+        </p>
+        <ActForm act={change} call={call} hidden={{ plan: chosen.name }} current={planFields(chosen)}>
+          <button type="submit">Save the plan</button>
+        </ActForm>
+      </>
+    );
   return (
     <>
-      <p>
-        What accounts may do, from the least to the most. A change is there for everyone who has the plan with
-        the next request, and in apps when they ask again.
+      <p className="quiet">
+        From the least to the most. A change is there for everyone who has the plan with the next request.
       </p>
       <Table
         rows={listed}
         columns={{
-          Plan: ({ name, title, description }) => (
-            <>
-              <b>
-                <UntrustedText>{title}</UntrustedText>
-              </b>{" "}
-              <code>{name}</code>
-              {description !== "" && <br />}
-              <UntrustedText>{description}</UntrustedText>
-            </>
-          ),
-          Features: ({ features }) => (
-            <UntrustedText>{Object.values(features).join(", ") || "–"}</UntrustedText>
-          ),
-          Limits: ({ limits }) =>
-            Object.entries(limits)
-              .map(([name, limit]) => `${name} ${limit ?? "without limit"}`)
-              .join(", ") || "–",
-          "Credits a month": ({ creditsAMonth }) => creditsAMonth.toLocaleString("en"),
+          Plan,
+          "What is in it": Contents,
           Prices: ({ prices }) => prices.join(", ") || "–",
           Accounts: ({ name }) => <Accounts name={name} count={counts.get(name) ?? 0} />,
-          State: ({ retiredAt }) =>
-            retiredAt === null ? (
-              "offered"
-            ) : (
-              <>
-                retired <Instant atMs={Date.parse(retiredAt)} />
-              </>
-            ),
           Edit: Changes,
         }}
       />
-      {chosen ? (
-        <>
-          <h2>
-            Change the plan <code>{chosen.name}</code>
-          </h2>
-          <ActForm act={change} call={call} hidden={{ plan: chosen.name }} current={planFields(chosen)}>
-            <button type="submit">Save the plan</button>
-          </ActForm>
-          <p>
-            <a href={plans.path}>Make another plan</a>
-          </p>
-        </>
-      ) : (
-        <>
-          <h2>Make a plan</h2>
-          <ActForm act={add} call={call}>
-            <button type="submit">Make the plan</button>
-          </ActForm>
-        </>
+      <details className="fold" open={call.typed("name") !== undefined}>
+        <summary>Make a plan</summary>
+        <ActForm act={add} call={call}>
+          <button type="submit">Make the plan</button>
+        </ActForm>
+      </details>
+    </>
+  );
+}
+
+function Plan({ name, title, description, retiredAt }: DescribedPlan) {
+  return (
+    <>
+      <b>
+        <UntrustedText>{title}</UntrustedText>
+      </b>{" "}
+      <code>{name}</code>
+      {description !== "" && (
+        <small>
+          <UntrustedText>{description}</UntrustedText>
+        </small>
       )}
+      {retiredAt !== null && (
+        <small>
+          Retired <Day atMs={Date.parse(retiredAt)} />
+        </small>
+      )}
+    </>
+  );
+}
+
+/** Its features, and below them its limits and credits, as their owners read them. */
+function Contents({ features, limits, creditsAMonth }: DescribedPlan) {
+  const titles = Object.values(features).join(", ");
+  const counted = Object.entries(limits).map(([name, limit]) => limitInWords(name, limit));
+  if (creditsAMonth > 0) counted.push(`${creditsAMonth.toLocaleString("en")} credits a month`);
+  if (titles === "" && counted.length === 0) return <None />;
+  return (
+    <>
+      {titles && <UntrustedText>{titles}</UntrustedText>}
+      {counted.length > 0 && <small>{counted.join(" · ")}</small>}
     </>
   );
 }
@@ -170,6 +178,7 @@ const offer = act({
 export const plans: OfficePage = {
   path: "/plans",
   name: "Plans",
+  title: ({ input }) => (input("plan") ? `The plan ${input("plan")}` : "Plans"),
   show,
   acts: [formOf(add), formOf(change), formOf(retire), formOf(offer)],
 };

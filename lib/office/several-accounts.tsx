@@ -13,7 +13,7 @@ const acts = { "": "Choose…", plan: "Give the plan", credits: "Add the credits
 /** The fields below a list of accounts: what is done with those that are ticked. */
 export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans }) {
   return (
-    <>
+    <section className="several">
       <h2>With those that you choose</h2>
       <input type="hidden" name="once" value={randomUUID()} />
       <div className="filter">
@@ -24,7 +24,7 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
         <Field call={call} name="reason" label="Reason, which the owners read" maxLength={500} />
         <button type="submit">Do it</button>
       </div>
-    </>
+    </section>
   );
 }
 

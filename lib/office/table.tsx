@@ -23,7 +23,7 @@ export function Table<Row>({ rows, columns, whenEmpty, caption, most }: TablePro
       <thead>
         <tr>
           {Object.keys(columns).map((heading) => (
-            <th key={heading} scope="col">
+            <th key={heading} scope="col" data-column={heading}>
               {heading}
             </th>
           ))}

@@ -13,7 +13,7 @@ import { findRefusing } from "@/lib/http/hook-deliveries";
 import { customersIn } from "@/lib/office/customers";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { AtStripe, Instant, Person } from "@/lib/office/values";
+import { Ago, AtStripe, Instant, Person } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 import { showIdleWebhooks } from "@/lib/office/webhooks";
 import { outageSince } from "@/lib/runtime/dependency-outages";
@@ -60,7 +60,7 @@ async function show({ db, nowMs }: OfficeCall) {
       <p className="quiet">
         {counted ? (
           <>
-            Counted <Instant atMs={counted.atMs} />.
+            Counted <Ago atMs={counted.atMs} />.
           </>
         ) : (
           "The accounts are being counted for the first time since the start."

@@ -113,7 +113,11 @@ const Receiver = ({ id, url }: Described) => (
 );
 
 const LastOnes = ({ id, url }: Described) => (
-  <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last deliveries to ${url}`}>
+  <a
+    className="button plain small"
+    href={addressOf(webhooks.path, { webhook: id })}
+    aria-label={`The last deliveries to ${url}`}
+  >
     Last deliveries
   </a>
 );

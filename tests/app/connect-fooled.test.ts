@@ -241,7 +241,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       owner.cookies.set("__session", otherOwner.valueOf("__session"));
       const { text } = await owner.open("/connect");
       owner.cookies.set("__session", own);
-      expect(text).toContain(`You are signed in as <strong>${email}</strong>`);
+      expect(text).toContain(`Signed in as <strong>${email}</strong>`);
       expect(text).not.toContain(other);
     });
 
@@ -258,7 +258,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
         const { text } = await owner.open(String(headers.location));
         owner.cookies.set("office-client", own);
         expect(text).toContain("You are now signed in to a different account");
-        expect(text).toContain(`You are signed in as <strong>${other}</strong>`);
+        expect(text).toContain(`Signed in as <strong>${other}</strong>`);
         expect(await approvals()).toBe(before);
         expect(await readQuestion(owner), "and it still waits").toEqual({
           request: fields.request,

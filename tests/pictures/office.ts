@@ -119,6 +119,7 @@ async function mistype(page: Page): Promise<void> {
 }
 
 async function misname(page: Page): Promise<void> {
+  await page.getByText("Make a plan").click();
   await page.getByLabel("Name, which").fill("My Plan");
   await page.getByLabel("Features").fill("voice = Talk to assistants\nexport");
   await page.getByRole("button", { name: "Make the plan" }).click();

@@ -5,7 +5,6 @@ import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { forms } from "@/lib/http/register/forms";
-import { documentPages } from "@/lib/http/register/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
 import { Clock } from "../clock";
@@ -42,7 +41,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         <p className="reader">
           <Icon name="person" />
           <span>
-            You are signed in as <strong>{reader.account.email}</strong>.{" "}
+            Signed in as <strong>{reader.account.email}</strong>.{" "}
             {settings().signIn.kind === "local" && (
               <button type="submit" form="answer" name="answer" value="leave" className="linklike">
                 Not you?
@@ -51,17 +50,19 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </span>
         </p>
       )}
-      <Origin origin={origin} {...read} />
-      {name && (
-        <p className="asks">
-          It calls itself{" "}
-          <q>
-            <bdi>{name}</bdi>
-          </q>
-          {documentHost ? `, an app of ${documentHost}` : ""}.
-          {origin.is !== "site" && " We can’t verify this app."}
-        </p>
-      )}
+      <Origin origin={origin} {...read}>
+        {name && (
+          <>
+            {" "}
+            It calls itself{" "}
+            <q>
+              <bdi>{name}</bdi>
+            </q>
+            {documentHost ? `, an app of ${documentHost}` : ""}.
+            {origin.is !== "site" && " We can’t verify this app."}
+          </>
+        )}
+      </Origin>
       <div className="abilities">
         <div>
           <h2>It can</h2>
@@ -72,7 +73,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected for {sessionDays.app} days, or {sessionDays.idle} without use
+              Stay connected for {sessionDays.app} days, {sessionDays.idle} without use, or until you
+              disconnect it
             </li>
           </ul>
         </div>
@@ -89,12 +91,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         </div>
       </div>
       <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
-        <Answer reader={reader} requestId={requestId} />
+        <Answer reader={reader} origin={origin} requestId={requestId} />
       </PostForm>
-      <p className="quiet">
-        You can disconnect it at any time.{" "}
-        <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
-      </p>
     </>
   );
 }
@@ -128,28 +126,30 @@ export function Way(shown: WayProps) {
 const nameIn = (host: string) =>
   host.split(".").reduce((longest, part) => (part.length > longest.length ? part : longest));
 
-type OriginProps = Pick<RequestingClient, "origin"> & Pick<ApprovalProps, "userCode" | "readersNetwork">;
+type OriginProps = Pick<RequestingClient, "origin"> &
+  Pick<ApprovalProps, "userCode" | "readersNetwork"> & { children: ReactNode };
 
-function Origin({ origin, userCode, readersNetwork }: OriginProps) {
+/** What is verified of who asks, and after it what that claims of itself. */
+function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
   switch (origin.is) {
     case "site":
       return (
         <p className="asks">
-          <strong>{origin.host}</strong> is asking for access. Your answer goes there.
+          <strong>{origin.host}</strong> is asking for access. Your answer goes there.{children}
         </p>
       );
     case "program":
       return (
         <p>
           A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
-          Approve only a request that you have just started yourself.
+          {children} {onlyOwn}
         </p>
       );
     case "app":
       return (
         <p>
           An app on this device is asking for access. Your answer goes to the app that opens{" "}
-          <strong>{origin.scheme}</strong> links. Approve only a request that you have just started yourself.
+          <strong>{origin.scheme}</strong> links.{children} {onlyOwn}
         </p>
       );
     case "device":
@@ -159,7 +159,7 @@ function Origin({ origin, userCode, readersNetwork }: OriginProps) {
           <p>
             A device or program that shows this code is asking for access. It can be anywhere. It asked at{" "}
             <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
-            {nameNetwork(origin.network, readersNetwork)}.
+            {nameNetwork(origin.network, readersNetwork)}.{children}
           </p>
           <p className="problem">
             Approve only if you have just started this yourself and the code is on the device in front of you.
@@ -169,6 +169,8 @@ function Origin({ origin, userCode, readersNetwork }: OriginProps) {
       );
   }
 }
+
+const onlyOwn = "Approve only a request that you have just started yourself.";
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
   if (!network) return "an unknown network";
@@ -181,7 +183,10 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
   );
 }
 
-function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId">) {
+type AnswerProps = Pick<ApprovalProps, "reader" | "requestId"> & Pick<RequestingClient, "origin">;
+
+/** The two buttons, or why there are none. Of a device, which can be anywhere, neither is proposed. */
+function Answer({ reader, origin, requestId }: AnswerProps) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (
@@ -212,7 +217,12 @@ function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId
     <>
       <input type="hidden" name="account" value={reader.account.id} />
       <div className="pair">
-        <button type="submit" name="answer" value="approve" className="plain">
+        <button
+          type="submit"
+          name="answer"
+          value="approve"
+          className={origin.is === "device" ? "plain" : undefined}
+        >
           Approve
         </button>
         <button type="submit" name="answer" value="decline" className="plain">

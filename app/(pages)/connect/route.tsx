@@ -234,7 +234,7 @@ function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
 function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
-      <p>Enter the code that your device or program shows. You will see who is asking before you decide.</p>
+      <p>Enter the code that your device or program shows.</p>
       <p>
         <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
         never send you such a code.

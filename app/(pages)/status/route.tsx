@@ -42,6 +42,12 @@ export const { GET } = toPlatform(
             <PartList parts={parts}>
               {outages && ((part) => <Days days={sumByDay(outages, part, nowMs)} />)}
             </PartList>
+            {outages && (
+              <p className="days-axis quiet">
+                <span>{outageDays} days ago</span>
+                <span>Today</span>
+              </p>
+            )}
             <h2>Last {outageDays} days</h2>
             <History outages={outages?.slice(0, maxListed)} />
             {notice && (
@@ -97,29 +103,32 @@ const endOf = (ms: number) => (ms < dayMs / 2 ? "time" : "day and time");
 
 const tick = 4;
 const height = 24;
+const low = 16;
 
 /** A tick for each day, today last: a low one without an outage, a full one with one, thicker where that was half an hour. */
 function Days({ days }: { days: readonly number[] }) {
-  const draw = (isOf: (ms: number) => boolean, from: number, width: number) =>
-    days.map((ms, at) => (isOf(ms) ? `M${at * tick} ${from}h${width}V${height}h-${width}z` : "")).join("");
+  const width = days.length * tick;
+  const draw = (isOf: (ms: number) => boolean, of: number) =>
+    days.map((ms, at) => (isOf(ms) ? `M${at * tick} 0h${of}v${height}h-${of}z` : "")).join("");
   const out = days.filter((ms) => ms > 0);
   const length = describeLength(out.reduce((sum, ms) => sum + ms, 0));
   return (
     <div className="outage-days">
-      <svg viewBox={`0 0 ${days.length * tick} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-        <path d={draw((ms) => ms === 0, height / 3, tick - 1.5)} fill="var(--good)" />
-        <path d={draw((ms) => ms > 0 && ms < longMs, 0, tick - 1.5)} fill="var(--soon)" />
-        <path d={draw((ms) => ms >= longMs, 0, tick - 0.5)} fill="var(--stopped)" />
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <path
+          d={`M0 ${height - low / 2}h${width}`}
+          stroke="var(--good)"
+          strokeWidth={low}
+          strokeDasharray={`${tick - 1.5} 1.5`}
+        />
+        <path d={draw((ms) => ms > 0 && ms < longMs, tick - 1.5)} fill="var(--soon)" />
+        <path d={draw((ms) => ms >= longMs, tick - 0.5)} fill="var(--stopped)" />
       </svg>
-      <p className="quiet">
-        <span>{days.length} days ago</span>
-        <b>
-          {out.length === 0
-            ? "No outage recorded"
-            : `Out on ${out.length} ${out.length === 1 ? "day" : "days"}, ${length} in all`}
-        </b>
-        <span>Today</span>
-      </p>
+      {out.length > 0 && (
+        <p className="quiet">
+          Out on {out.length} {out.length === 1 ? "day" : "days"}, {length} in all
+        </p>
+      )}
     </div>
   );
 }

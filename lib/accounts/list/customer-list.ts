@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { parseAccount } from "@/lib/accounts/account";
 import { contains } from "@/lib/accounts/accounts";
 import { asIso } from "@/lib/config/instants";
-import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
+import { moneyAsDecimal } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
@@ -117,7 +117,7 @@ export function accountsWithStripeId(db: Db, id: string) {
 }
 
 /** What a customer has paid in a currency, in its smallest unit, and when the first payment that counts was made. */
-type Sum = { currency: string; paid: number; returned: number; first_ms: number };
+export type Sum = { currency: string; paid: number; returned: number; first_ms: number };
 
 export type Customer = Awaited<ReturnType<typeof readCustomers>>[number];
 
@@ -145,9 +145,10 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
     const isBesideGift = row.plan_before === "licensed";
     const own = subscriptions.filter(({ account_id }) => account_id === row.id);
     const subscription = currentLicence(own.map((one) => ({ ...one, isBesideGift })));
+    const { tag: state, light } = standingOf(parseAccount(row, nowMs), subscription, nowMs);
     return {
       ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
-      state: standingOf(parseAccount(row, nowMs), subscription, nowMs).tag,
+      ...{ state, colour: light[0] },
       licence: subscription ? licenceStateOf(subscription) : null,
       subscription,
       sums: sums.filter(({ account_id }) => account_id === row.id),
@@ -165,12 +166,6 @@ export function listCustomers(
     (last, limit) => readCustomers(db, { ...search, after: last ?? search.after }, limit, nowMs),
     maxRows,
   );
-}
-
-/** For example `€98.00, €49.00 of it returned`. */
-export function describeSum({ currency, paid, returned }: Sum): string {
-  const sum = moneyInWords(paid, currency);
-  return returned > 0 ? `${sum}, ${moneyInWords(returned, currency)} of it returned` : sum;
 }
 
 /** The rows of a customer in CSV and JSON: one for each currency that was paid in, because amounts of two are no sum. */

@@ -75,7 +75,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     const rows = text.split("<tr>").slice(2).map(wordsOf);
     expect(rows.map((row) => row.trim().split(" ")[0])).toEqual(["Trial", "Hobby", "Licence", "Studio"]);
     expect(rows[3]).toContain(
-      "Studio studio For a company that works every day. Talk to assistants, Ten lines assistants 7, projects without limit 12.5 price_month, price_year 3 offered Change Retire",
+      "Studio studio For a company that works every day. Talk to assistants, Ten lines Up to 7 assistants · Unlimited projects · 12.5 credits a month price_month, price_year 3 Change Retire",
     );
     expect(rows[2]).toContain("3 with any licence");
     expect(text).toContain('aria-label="Accounts with the plan hobby: 1"');
@@ -134,7 +134,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       "/plans?done=retire",
     );
     expect(await newestChange()).toMatchObject({ who: "operator ann", after: { prices: [] } });
-    expect(wordsOf((await ann.open("/plans")).text)).toMatch(/retired [\d-]+ .* Offer again/);
+    expect(wordsOf((await ann.open("/plans")).text)).toMatch(/Retired [\d-]+ .* Offer again/);
     // A form of a retired plan shows no prices, and leaves them.
     const seen = await seenIn("/plans?plan=studio", "/plans/change");
     const fields = { plan: "studio", ...typed, prices: "", position: "4", seen, title: "Atelier" };
