@@ -19,7 +19,7 @@ type PartListProps = { parts: readonly Part[]; children?: ((part: string) => Rea
 /** The parts of this service, each with its light, and what else is said of it. */
 export function PartList({ parts, children }: PartListProps) {
   return (
-    <ul className={children ? "rows by-day" : "rows"}>
+    <ul className={children ? "rows with-days" : "rows"}>
       {parts.map(({ name, colour, says }) => (
         <li key={name}>
           <strong>{name}</strong>

@@ -57,8 +57,6 @@ const labels = new Map([
   ["trial_mail_done_ms", "mail about the trial’s end"],
   ["deletes_at_ms", "erased on"],
   ["types", "events"],
-  ["name", "called"],
-  ["origin", "which is"],
   ["to_email", "new email"],
   ["until_ms", "links until"],
   ["from_confirmed_at_ms", "confirmed by the old email"],

@@ -145,7 +145,7 @@ async function show(call: OfficeCall) {
             title="Mails"
             rows={[
               ...facts.attempts,
-              ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
+              ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: kind.replaceAll("-", " ") })),
             ]}
             whenEmpty="No mails."
           >

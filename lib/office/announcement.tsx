@@ -5,11 +5,12 @@ import { toSeen } from "@/lib/office/forms";
 import { formAt, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
-import { bannerKinds, findBanner } from "@/lib/site-banner";
+import { findBanner } from "@/lib/site-banner";
 
 async function show(call: OfficeCall) {
   const current = await findBanner(call.db);
   const message = call.typed("message") ?? current?.message ?? "";
+  const kind = call.typed("kind") ?? current?.kind;
   return (
     <>
       <Table
@@ -32,7 +33,7 @@ async function show(call: OfficeCall) {
           <button type="submit">Publish</button>
         </div>
       </ActForm>
-      {message !== "" && <Preview message={message} />}
+      {message !== "" && <Preview message={message} kind={kind} />}
       {current && (
         <PostButton
           action={clear.form.path}
@@ -47,17 +48,15 @@ async function show(call: OfficeCall) {
   );
 }
 
-function Preview({ message }: { message: string }) {
+function Preview({ message, kind }: { message: string; kind: string | undefined }) {
   return (
     <>
       <h2>How it looks</h2>
       {(["light", "dark"] as const).map((theme) => (
         <div key={theme} className="preview" data-theme={theme}>
-          {bannerKinds.map((kind) => (
-            <aside key={kind} className="banner" data-kind={kind} aria-label={`As a ${kind}, ${theme}`}>
-              <p>{message}</p>
-            </aside>
-          ))}
+          <aside className="banner" data-kind={kind} aria-label={`As a ${kind}, ${theme}`}>
+            <p>{message}</p>
+          </aside>
         </div>
       ))}
     </>

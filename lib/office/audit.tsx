@@ -49,7 +49,9 @@ async function show(call: OfficeCall) {
         {fields.map((field) => (
           <Field key={field.name} call={call} current={filter[field.name]} spellCheck={false} {...field} />
         ))}
-        <button type="submit">Find</button>
+        <button type="submit" className="plain">
+          Find
+        </button>
         {Object.values(filter).some(Boolean) && <a href={audit.path}>Show all</a>}
       </form>
       <LongTable
@@ -99,7 +101,10 @@ function inWords(before: Fields, after: Fields): string | null {
 function named(fields: Fields, isOne: boolean): { items: Map<string, string>; rest: Fields } {
   const items = new Map<string, string>();
   const rest: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields ?? {})) {
+  const { name: app, origin, ...others } = fields ?? {};
+  if (isOne && app && origin)
+    items.set("app", `app “${app}”${/\s/.test(`${origin}`) ? "" : ` of ${origin}`}`);
+  for (const [name, value] of Object.entries(items.size > 0 ? others : (fields ?? {}))) {
     const item = nameOf(name, value);
     if (item) items.set(name, item);
     else if (!unsaid.has(name) && !(isOne && known.has(name))) rest[name] = value;

@@ -123,7 +123,7 @@ function dayOf(
 const Paid = ({ sums }: { sums: Sum[] }) =>
   sums.map(({ currency, paid, returned }) => (
     <div key={currency}>
-      {moneyInWords(paid, currency)}
+      {moneyInWords(paid, currency)}{" "}
       {returned > 0 && <small>{moneyInWords(returned, currency)} returned</small>}
     </div>
   ));

@@ -35,7 +35,6 @@ async function show(call: OfficeCall) {
       </p>
       <PostForm action={inviteMany.path} className="stack">
         <LongTable
-          caption="Waiting for an invitation"
           rows={rows}
           columns={{
             Invite: ({ email }) => <Tick email={email} word="Invite" />,

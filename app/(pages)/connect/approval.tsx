@@ -73,8 +73,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected for {sessionDays.app} days, {sessionDays.idle} without use, or until you
-              disconnect it
+              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle}{" "}
+              unused
             </li>
           </ul>
         </div>
