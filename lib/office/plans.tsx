@@ -85,10 +85,10 @@ function Contents({ features, limits, creditsAMonth }: DescribedPlan) {
   const titles = Object.values(features).join(", ");
   const counted = Object.entries(limits).map(([name, limit]) => limitInWords(name, limit));
   if (creditsAMonth > 0) counted.push(`${creditsAMonth.toLocaleString("en")} credits a month`);
-  if (titles === "" && counted.length === 0) return <None />;
+  if (titles === "") return counted.join(" · ") || <None />;
   return (
     <>
-      {titles && <UntrustedText>{titles}</UntrustedText>}
+      <UntrustedText>{titles}</UntrustedText>
       {counted.length > 0 && <small>{counted.join(" · ")}</small>}
     </>
   );

@@ -182,6 +182,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     const bare = user_code.replace("-", "");
     for (const typed of [
       user_code,
+      `First copy your one-time code: ${user_code}. Then open ${service.url}/connect`,
       bare,
       bare.toLowerCase(),
       ` ${[...bare].join(" ")} `,

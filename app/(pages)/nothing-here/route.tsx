@@ -2,7 +2,6 @@ import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { wide } from "../html-page";
-import { Mark } from "../logo";
 
 /** The 404 page: every unknown address is rewritten to it. */
 export const { GET } = toPlatform(
@@ -12,8 +11,7 @@ export const { GET } = toPlatform(
       title: "Page not found",
       status: 404,
       content: (
-        <div className="narrow nowhere">
-          <Mark />
+        <div className="narrow">
           <h1>Page not found</h1>
           <p>There is no page at this address. Check the address for typos.</p>
           <ul>

@@ -645,7 +645,7 @@ describe.each(engines)("the office on $name", async (engine) => {
   });
 
   describe("the banner", () => {
-    it("is shown in both kinds and themes before it is published", async () => {
+    it("is shown in its kind and both themes before it is published", async () => {
       const { text } = await ann.submit("/announcement/preview", {
         message: "Back at noon",
         kind: "warning",
@@ -653,7 +653,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       const looks = [...text.matchAll(/data-theme="(\w+)"|data-kind="(\w+)"/g)].map(
         ([, theme, kind]) => theme ?? kind,
       );
-      expect(looks).toEqual(["light", "promo", "warning", "dark", "promo", "warning"]);
+      expect(looks).toEqual(["light", "warning", "dark", "warning"]);
       expect(await service.adminJson("banner", "show")).toEqual({ banner: null });
     });
 
@@ -687,7 +687,7 @@ describe.each(engines)("the office on $name", async (engine) => {
 
     it("are listed with the provider's words, and tried again", async () => {
       const { text } = await ann.open("/mails");
-      expect(text).toContain("Mailbox &lt;full&gt;");
+      expect(text).toMatch(/<h3><bdi>Mailbox &lt;full&gt;<\/bdi><\/h3>.*>Try (?:all \d+ )?again</);
       const { headers } = await ann.submit("/mails/retry", { failure: "Mailbox <full>" });
       expect(headers.location).toBe("/mails?done=retry");
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "mails retry" });
@@ -713,6 +713,21 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(text).toContain("plan trial → licensed");
       expect((await ann.open(all.replace("ann", "bob"))).text).toContain("No entry matches.");
       expect((await ann.open(all.replace(today, "2020-01-01"))).text).toContain("No entry matches.");
+    });
+
+    it("names an app as its owner reads it, with the site that it is of", async () => {
+      const apps = [
+        ["a", { name: "A device", origin: "a device" }],
+        ["b", { name: "Reports", origin: "reports.example" }],
+      ] as const;
+      for (const [id, after] of apps)
+        await stage.query(
+          `INSERT INTO audit_entries (id, at_ms, who, what, whom, after)
+           VALUES ('${id}', 1, 'owner', 'app approve', '${email}', '${JSON.stringify(after)}')`,
+        );
+      const { text } = await ann.open("/audit?what=app+approve");
+      for (const words of ["app “A device”", "app “Reports” of reports.example"])
+        expect(text).toContain(`<td data-column="Change"><bdi>${words}</bdi></td>`);
     });
   });
 
