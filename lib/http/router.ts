@@ -39,10 +39,9 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithSch
 }
 
 /**
- * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address
- * lacks, 308 to the page without a slash at its end or a dot behind its host, 421 at
- * another host. `undefined` if its route's handler answers it, or,
- * without a route, the page that says that there is nothing.
+ * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address lacks, 308
+ * to the page without a slash at its end or a dot behind its host, 421 at another host. `undefined` if its route's handler
+ * answers it, or, without a route, the page that says that there is nothing.
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
   const refused = rejectUnrouted(call);
