@@ -76,23 +76,19 @@ export type CustomerSearch = {
 
 function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs: number) {
   let query = db
-    .selectFrom("billing_customers")
-    .innerJoin("accounts", "accounts.id", "billing_customers.account_id")
+    .selectFrom("billing_customers as customer")
+    .innerJoin("accounts", "accounts.id", "customer.account_id")
     .selectAll("accounts")
-    .select(["customer_id", "plan_before", "billing_customers.created_at_ms as since_ms"])
-    .orderBy("billing_customers.created_at_ms", "desc")
-    .orderBy("billing_customers.account_id", "desc");
-  if (filter) query = query.where("billing_customers.account_id", "in", accountsIn(db, filter, nowMs));
+    .select(["customer_id", "plan_before", "customer.created_at_ms as since_ms"])
+    .orderBy("customer.created_at_ms", "desc")
+    .orderBy("customer.account_id", "desc");
+  if (filter) query = query.where("customer.account_id", "in", accountsIn(db, filter, nowMs));
   const bought = text && accountsWithStripeId(db, text);
-  if (bought) query = query.where("billing_customers.account_id", "in", bought);
+  if (bought) query = query.where("customer.account_id", "in", bought);
   else if (text) query = query.where(contains("email", text));
   if (!after) return query;
   return query.where(({ eb, refTuple, tuple }) =>
-    eb(
-      refTuple("billing_customers.created_at_ms", "billing_customers.account_id"),
-      "<",
-      tuple(after.since_ms, after.id),
-    ),
+    eb(refTuple("customer.created_at_ms", "customer.account_id"), "<", tuple(after.since_ms, after.id)),
   );
 }
 
