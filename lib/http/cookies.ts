@@ -19,18 +19,36 @@ type AnyCookieName = CookieName | "operator-session" | "operator-browser" | "ope
 
 type CookieHeaders = Pick<Headers, "get">;
 
+/** The cookies of a request, which many ask for. */
+const parsed = new WeakMap<CookieHeaders, Map<string, string | null>>();
+
 /**
- * The cookie with this name. Two with the same name count as none: a sibling host can set one for our domain (RFC 6265
- * §8.6), and nothing shows which is ours.
+ * The non-empty cookies by the names that are sent. Two with the same name count as none (`null`): a sibling host can set one
+ * for our domain (RFC 6265 §8.6), and nothing shows which is ours.
  */
+function cookiesIn(headers: CookieHeaders): Map<string, string | null> {
+  const known = parsed.get(headers);
+  if (known) return known;
+  const cookies = new Map<string, string | null>();
+  for (const pair of headers.get("cookie")?.split(";") ?? []) {
+    const end = pair.indexOf("=");
+    const name = pair.slice(0, Math.max(0, end)).replace(/^[ \t]+/, "");
+    // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
+    const value = withoutBlanksAtEnd(pair.slice(end + 1)).replace(/^"(.*)"$/, "$1");
+    if (name !== "" && value !== "") cookies.set(name, cookies.has(name) ? null : value);
+  }
+  parsed.set(headers, cookies);
+  return cookies;
+}
+
+/** The cookie with this name, if one alone has it. */
 export function readCookie(headers: CookieHeaders, name: AnyCookieName): string | undefined {
-  const [value, another] = readFirstTwo(headers, name);
-  return another === undefined ? value : undefined;
+  return cookiesIn(headers).get(nameSent(name)) ?? undefined;
 }
 
 /** Whether a browser sends a cookie with this name, be it one or several. */
 export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolean {
-  return readFirstTwo(headers, name).length > 0;
+  return cookiesIn(headers).has(nameSent(name));
 }
 
 /**
@@ -39,26 +57,6 @@ export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolea
  */
 export function hasSessionCookie(headers: CookieHeaders): boolean {
   return sendsCookie(headers, "__session") || sendsCookie(headers, "office-client");
-}
-
-/** The first two non-empty cookies with this name. The others cost no time: a header has room for a thousand. */
-function readFirstTwo(headers: CookieHeaders, name: AnyCookieName): string[] {
-  const sent = headers.get("cookie");
-  if (!sent) return [];
-  const start = `${nameSent(name)}=`;
-  const found: string[] = [];
-  let at = sent.indexOf(start);
-  while (at >= 0 && found.length < 2) {
-    const from = at + start.length;
-    const next = sent.indexOf(";", from);
-    const end = next < 0 ? sent.length : next;
-    // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
-    const value = withoutBlanksAtEnd(sent.slice(from, end)).replace(/^"(.*)"$/, "$1");
-    const before = withoutBlanksAtEnd(sent.slice(sent.lastIndexOf(";", at) + 1, at));
-    if (value !== "" && before === "") found.push(value);
-    at = sent.indexOf(start, end);
-  }
-  return found;
 }
 
 /** Spaces and tabs alone: a no-break space before `__Host-` makes another name, which a sibling host may set. */
