@@ -4,9 +4,9 @@ import { unnamedProgram } from "@/lib/auth/sessions/session-name";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { findClient } from "@/lib/oauth/operator-clients";
+import { findKnownClient } from "@/lib/oauth/operator-clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
-import { findRegisteredClient } from "@/lib/oauth/registered-clients";
+import { isRegistered } from "@/lib/oauth/registered-clients";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -59,11 +59,8 @@ export function readClientName(claimed: unknown): string {
  */
 export class ClientStore extends OAuthState {
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    const { connectRegistration } = settings();
-    const db = await store();
-    const known =
-      (await findClient(db, id)) ??
-      (connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined);
+    const mayBeKnown = settings().connectRegistration || !isRegistered(id);
+    const known = mayBeKnown ? await findKnownClient(await store(), id, Date.now()) : undefined;
     if (!known) return this.findHolder(id);
     // The rules may be stricter than when it was stored.
     const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
@@ -71,6 +68,7 @@ export class ClientStore extends OAuthState {
     const own = { client_id: known.id, client_name: known.name, redirect_uris, dpop_bound_access_tokens };
     return redirect_uris.length > 0 ? own : { ...own, ...withoutRedirect };
   }
+
   /**
    * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its
    * owner approved it, so it goes on while the host of its document is away.

@@ -4,11 +4,12 @@ import { currentSessions } from "@/lib/auth/sessions/session";
 import { endSession } from "@/lib/auth/sessions/session-end";
 import { auditedTransaction } from "@/lib/db/audit";
 import { beginOfClient, clientOfState } from "@/lib/db/connect-state";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { appSessionId } from "@/lib/oauth/app-session";
-import { findRegisteredClient, forgetRegisteredClient } from "@/lib/oauth/registered-clients";
+import { findRegisteredClient, forgetRegisteredClient, isRegistered } from "@/lib/oauth/registered-clients";
 
 /** An app that the operator has added, so that owners see its name and it can use its own URL scheme. */
 type AddedClient = ReturnType<typeof toClient>;
@@ -47,8 +48,20 @@ export async function listClients(db: Db): Promise<AddedClient[]> {
 
 export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
   if (id.includes("\0")) return undefined; // PostgreSQL refuses to look for it.
-  const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
+  const [found] = (await readClient(db, id)).rows;
   return found && toClient(found);
+}
+
+const readClient = frequentStatement((db, id: string) =>
+  db
+    .selectFrom("connect_clients")
+    .select(["id", "name", "redirect_uris", "added_at_ms"])
+    .where("id", "=", id),
+);
+
+/** A client that was added or has registered. */
+export function findKnownClient(db: Db, id: string, nowMs: number) {
+  return isRegistered(id) ? findRegisteredClient(db, id, nowMs) : findClient(db, id);
 }
 
 /**
@@ -56,7 +69,7 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
  * one. After a failure it can be called again. Throws an {@link ApiError} if there is neither a client nor a session.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findAnyClient(db, id, nowMs)) && (await findSessions(db, id, nowMs)).length === 0) {
+  if (!(await findKnownClient(db, id, nowMs)) && (await findSessions(db, id, nowMs)).length === 0) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
   await auditedTransaction(db, auditedClient("connect remove", id, nowMs), nowMs, async (transaction) => {
@@ -79,13 +92,9 @@ async function findSessions(db: Db, clientId: string, nowMs: number): Promise<st
   return sessions.map(({ id }) => id);
 }
 
-async function findAnyClient(db: Db, id: string, nowMs: number) {
-  return (await findClient(db, id)) ?? (await findRegisteredClient(db, id, nowMs));
-}
-
 function auditedClient(what: string, id: string, nowMs: number) {
   const readState = async (transaction: Db) => ({
-    client: (await findAnyClient(transaction, id, nowMs)) ?? null,
+    client: (await findKnownClient(transaction, id, nowMs)) ?? null,
   });
   return { by: "operator", what, whom: id, readState } as const;
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { oauthSeconds } from "@/lib/config/lifetimes";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import { seal, unseal } from "@/lib/runtime/seal";
 import { hashSecret } from "@/lib/runtime/secret";
@@ -27,6 +28,9 @@ const registration = z.object({
 
 type Registration = z.infer<typeof registration>;
 
+/** Whether an id is that of a client that registered; no operator can add one that begins so. */
+export const isRegistered = (id: string) => id.startsWith(idPrefix);
+
 /** Registers a client: returns its metadata with the id that contains them. */
 export function issueClient(
   application: Omit<Registration, "client_id" | "client_id_issued_at">,
@@ -50,12 +54,14 @@ export async function findRegisteredClient(
   id: string,
   nowMs: number,
 ): Promise<RegisteredClient | undefined> {
-  const row = await stateOfClients(db, nowMs)
-    .where("id_hash", "=", hashSecret("connect", id))
-    .executeTakeFirst();
+  const [row] = (await readClient(db, hashSecret("connect", id), nowMs)).rows;
   if (!row) return openClientId(id, nowMs);
   return row.kind === "Client" ? toClient(JSON.parse(row.payload), row.expires_at_ms) : undefined;
 }
+
+const readClient = frequentStatement((db, idHash: string, nowMs: number) =>
+  stateOfClients(db, nowMs).where("id_hash", "=", idHash),
+);
 
 function stateOfClients(db: Db, nowMs: number) {
   return db
@@ -99,7 +105,7 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
 }
 
 function openClientId(id: string, nowMs: number): RegisteredClient | undefined {
-  const text = id.startsWith(idPrefix) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
+  const text = isRegistered(id) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
   const client = text === undefined ? undefined : toClient({ client_id: id, ...JSON.parse(text) });
   return client && client.forgottenAtMs > nowMs ? client : undefined;
 }
