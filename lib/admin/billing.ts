@@ -12,9 +12,9 @@ import { parseCount, parseWords } from "@/lib/admin/arguments";
 import { asLines, asTable, type Listing } from "@/lib/admin/print";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
-import { requireBilling } from "@/lib/billing/stripe/calls";
 import { moneyAsDecimal } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
+import { requireBilling } from "@/lib/http/checks/billing";
 
 type Purchases = Awaited<ReturnType<typeof exportBilling>>;
 

@@ -1,5 +1,5 @@
 import { type CheckResult, fine, warning } from "@/lib/admin/check-result";
-import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
+import { areCodesLonger } from "@/lib/auth/codes/sign-in-code-limits";
 import { officeParty } from "@/lib/auth/operators";
 import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys/passkeys";

@@ -8,18 +8,20 @@ import {
   renewBrowserSession,
   sessionTokenSeconds,
 } from "@/lib/auth/sessions/browser-session";
-import { isNewBrowser } from "@/lib/auth/sessions/new-browser";
 import { confirmBrowserSession } from "@/lib/auth/sessions/owner-confirmation";
 import { type Confirmation, mintSessionId } from "@/lib/auth/sessions/session";
 import { endSession } from "@/lib/auth/sessions/session-end";
 import { describeBrowser, describeStart } from "@/lib/auth/sessions/session-name";
 import { startInTurn } from "@/lib/auth/sessions/session-start";
 import type { MintedToken } from "@/lib/auth/tokens/session-token";
+import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/lifetimes";
+import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
+import { auditEntries } from "@/lib/db/audit";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { type Db, store } from "@/lib/db/store";
-import type { Call } from "@/lib/http/call";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { Redirect } from "@/lib/http/form";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
@@ -129,6 +131,23 @@ export async function signIn(
 
 const lockAccount = frequentStatement((db, email: string) =>
   accountBy(db, "email", email).select(["id", "subject", "created_at_ms"]).forNoKeyUpdate(),
+);
+
+/** Whether a mail tells the owner of a sign-in: in a browser that had not signed in to the account before. */
+async function isNewBrowser(
+  db: Db,
+  headers: SentHeaders,
+  { email, created_at_ms: sinceMs }: { email: string; created_at_ms: number },
+  nowMs: number,
+): Promise<boolean> {
+  if (isKnownTo(headers, email)) return false;
+  // The first sign-in is no news. The audit forgets it, so an older account counts as used.
+  if (sinceMs <= nowMs - settings().retentionDays * dayMs) return true;
+  return (await findSignIn(db, email, sinceMs)).rows.length > 0;
+}
+
+const findSignIn = frequentStatement((db, email: string, sinceMs: number) =>
+  auditEntries(db, { whom: [email], what: "sign in", sinceMs }).limit(1),
 );
 
 /** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */

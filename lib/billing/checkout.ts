@@ -13,12 +13,12 @@ import {
   endAtStripe,
   findAtStripe,
   listAtStripe,
-  requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe/calls";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { ApiError } from "@/lib/http/errors";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";

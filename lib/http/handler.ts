@@ -34,7 +34,7 @@ const checks: readonly Check[] = [
   { isAsked: ({ needsCookies }) => needsCookies, ofPost: true, run: probeCookies }, // 307, 400
   { isAsked: ({ limit }) => limit, run: recognize },
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
-  { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
+  { isAsked: ({ needsBilling }) => needsBilling, run: () => void requireBilling() }, // 503
   { isAsked: ({ credential }) => credential === "signature", ofPost: true, run: requireKey }, // 400, 503
   { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
   { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503

@@ -8,6 +8,8 @@ import {
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
+import { challenge, type Refused } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { type Call, parseTraceparent, type SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
@@ -19,8 +21,9 @@ import { turnsOf } from "@/lib/http/turns";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { classify } from "@/lib/mcp/protocol-version";
 import { createMcpServer } from "@/lib/mcp/server";
-import { anonymousCaller, identifyBearer, needsAccount, refuseSignedOut } from "@/lib/mcp/signed-out";
-import { callTool, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
+import { callTool, parseSimpleCall, resultOf, type SimpleCall, toMessage } from "@/lib/mcp/tool-call";
+import { tools } from "@/lib/mcp/tools";
+import { authorizationHint } from "@/lib/oauth/server-metadata";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
@@ -65,6 +68,36 @@ async function answerMessage(
   const answer = () => exchange(headers, message, () => createServer(caller, request));
   // One of an account may wait for the store.
   return needsToken ? answer() : inTurn(request, answer);
+}
+
+/** Who sends a message that needs no token. */
+const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
+
+/** Whether a message needs a token at any path. Others are not refused, because a client starts its sign-in on a 401. */
+function needsAccount(message: unknown): boolean {
+  const { method, params } = (message ?? {}) as Message;
+  return (
+    method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
+  );
+}
+
+const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
+
+/**
+ * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
+ * also a result, at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. Throws the 401 for
+ * any other message.
+ */
+function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | undefined): ResponseParts {
+  const hint = authorizationHint(path);
+  const headers = challenge(refused, hint);
+  const error = new ApiError("signed_out", { headers });
+  if (!call) throw error;
+  // ChatGPT needs both parameters, whether or not a token was sent.
+  const told = challenge({ ...refused, tokenWasSent: true }, { error_description: error.message, ...hint });
+  const _meta = { "mcp/www_authenticate": [told["www-authenticate"]] };
+  const body = toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
+  return { status: error.status, body, headers: Object.entries(headers).flat() };
 }
 
 function requireJson(headers: SentHeaders): void {

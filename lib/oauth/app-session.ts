@@ -1,12 +1,16 @@
-import { warnOwner } from "@/lib/auth/sessions/renewal-networks";
+import type { AdapterPayload } from "oidc-provider";
+import { readEnding, wordsForApp } from "@/lib/auth/sessions/ended-app";
 import { approvedKind } from "@/lib/auth/sessions/session";
+import { changeSessions } from "@/lib/auth/sessions/session-changes";
 import { endSession } from "@/lib/auth/sessions/session-end";
+import { warnOwner } from "@/lib/auth/sessions/session-network";
 import { type NewSession, startSession } from "@/lib/auth/sessions/session-start";
 import { endsFrom, oauthSeconds } from "@/lib/config/lifetimes";
 import { auditedTransaction } from "@/lib/db/audit";
-import type { Db } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { appEndLeadMs } from "@/lib/mail/kinds/apps";
+import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { hashSecret } from "@/lib/runtime/secret";
 
 const prefix = "sess_";
@@ -91,4 +95,57 @@ export async function recordKey(transaction: Db, grantId: string, nowMs: number)
     .where("id", "=", appSessionId(grantId))
     .where("bound_at_ms", "is", null)
     .execute();
+}
+
+/**
+ * Why the session has ended of the refresh token that a client sent, in words for it; `undefined` if there is no token, it
+ * is another client's, or its session has not ended.
+ */
+export async function describeEnd(
+  sent: AdapterPayload | undefined,
+  clientId: string | null,
+): Promise<string | undefined> {
+  if (sent?.kind !== "RefreshToken" || !sent.grantId || sent.clientId !== clientId) return undefined;
+  const db = await store();
+  const session = await db
+    .selectFrom("local_sessions")
+    .select(["ended_as", "expires_at_ms", "last_date_ms"])
+    .where("id", "=", appSessionId(sent.grantId))
+    .executeTakeFirst();
+  if (!session || (session.ended_as === null && session.expires_at_ms > Date.now())) return undefined;
+  return `${wordsForApp[readEnding(session)]} Ask the owner to connect it again.`;
+}
+
+/**
+ * Gives all apps of an account another 180 days, as their owner asks in the browser, in one transaction: their sessions,
+ * grants, refresh tokens, because an app that rests has an old one, and registrations. Returns whether there was any.
+ */
+export function keepApps(db: Db, accountId: string, nowMs: number): Promise<boolean> {
+  return changeSessions(db, { by: "owner", what: "app keep", accountId }, nowMs, async (transaction) => {
+    const kept = await transaction
+      .updateTable("local_sessions")
+      .set(appEndsFrom(nowMs))
+      .where("account_id", "=", accountId)
+      .where("kind", "=", "app")
+      .where("expires_at_ms", ">", nowMs)
+      .where("ended_as", "is", null)
+      .returning("id")
+      .execute();
+    for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);
+    return kept.length > 0;
+  });
+}
+
+async function keepGrant(transaction: Db, grantId: string, nowMs: number): Promise<void> {
+  const extend = (kind: "RefreshToken" | "Grant", lifetimeSeconds: number) =>
+    transaction
+      .updateTable("connect_state")
+      .set({ expires_at_ms: nowMs + lifetimeSeconds * 1000 })
+      .where("kind", "=", kind);
+  await extend("RefreshToken", oauthSeconds.refreshToken).where("grant_id", "=", grantId).execute();
+  const grant = await extend("Grant", oauthSeconds.grant)
+    .where("id_hash", "=", hashSecret("connect", grantId))
+    .returning("payload")
+    .executeTakeFirst();
+  if (grant) await extendRegisteredClient(transaction, JSON.parse(grant.payload).clientId, nowMs);
 }

@@ -1,9 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
-import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
 import { approvedKind, findCurrentSession } from "@/lib/auth/sessions/session";
-import { clientNetwork } from "@/lib/auth/sessions/session-network";
+import { clientNetwork, readNetworks } from "@/lib/auth/sessions/session-network";
 import { recordSessionUse } from "@/lib/auth/sessions/session-use";
 import { nonceSecret, proofAlgorithms } from "@/lib/auth/tokens/proof";
 import { oauthSeconds } from "@/lib/config/lifetimes";

@@ -1,8 +1,10 @@
+import { decodeJwt } from "jose";
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { tokenNetwork } from "@/lib/auth/sessions/session-network";
 import { findRepeat, type ProofFault } from "@/lib/auth/tokens/proof";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
+import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -15,8 +17,7 @@ import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { revokeAccessToken } from "@/lib/oauth/access-token-revocation";
-import { appSessionId } from "@/lib/oauth/app-session";
+import { appSessionId, describeEnd, endAppSession, grantOfSession } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer, type TokenSession } from "@/lib/oauth/authorization-server";
@@ -29,7 +30,6 @@ import {
 } from "@/lib/oauth/browser-requests";
 import { askLibrary, type Exchange, type IssuedToken } from "@/lib/oauth/exchange";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
-import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { narrowResource } from "@/lib/oauth/resources";
 import { rotateTokens } from "@/lib/oauth/token-rotation";
@@ -79,14 +79,22 @@ async function exchange(call: Call): Promise<ResponseParts> {
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
 }
 
-/** Whether the library left an access token to us, and it is revoked now. */
+/**
+ * Whether the library has left an access token to us (RFC 7009 §2.1), and it is of no use any more. It is valid as long as the
+ * session of its app, so that ends. Some apps revoke it first, and nothing else once they are refused.
+ */
 async function isAccessTokenRevoked(
   { nowMs }: Call,
   form: URLSearchParams,
   { body }: KoaContextWithOIDC,
 ): Promise<boolean> {
   if (Object(body).error !== "unsupported_token_type") return false;
-  return revokeAccessToken(form.get("token") ?? "", form.get("client_id"), nowMs);
+  const token = form.get("token") ?? "";
+  const verified = await verifyToken(token, nowMs);
+  if (!verified) return true;
+  if (decodeJwt(token).client_id !== form.get("client_id")) return false;
+  await endAppSession(await store(), grantOfSession(verified.sessionId), "app end", nowMs);
+  return true;
 }
 
 /** The default of RFC 8628 (§3.2), said all the same, because some clients do not know it. */

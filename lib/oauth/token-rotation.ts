@@ -1,4 +1,4 @@
-import { readNetworks, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
+import { readNetworks, recordNetwork } from "@/lib/auth/sessions/session-network";
 import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { frequentStatement } from "@/lib/db/frequent-statement";

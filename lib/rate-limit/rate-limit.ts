@@ -13,7 +13,7 @@ import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-stor
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
-import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
+import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
 
@@ -154,7 +154,9 @@ function makeCounter(name: string, limit: number, windowMs: number): LocalCounte
   const inProcess = new LocalCounter(limit, windowMs);
   const store = counterStore();
   if (!store) return inProcess;
-  const fallback = decideWithoutStore(name, inProcess);
+  // While the store is away, health checks go on uncounted, and everything else is counted in this process.
+  const fallback = (key: string, nowMs: number): RateLimitDecision =>
+    name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
   const { sharedCounters: storeTimeoutMs } = answersWithinMs;
   return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
 }

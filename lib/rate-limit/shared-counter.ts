@@ -2,7 +2,7 @@ import type { Ratelimit } from "@upstash/ratelimit";
 import { processSingleton } from "@/lib/process-singleton";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
-import { type LocalCounter, type RateLimitDecision, refusal } from "@/lib/rate-limit/local-counter";
+import { type RateLimitDecision, refusal } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -16,12 +16,6 @@ type Options = Policy & {
   /** The fate of a request while the store is away. */
   fallback: (key: string, nowMs: number) => RateLimitDecision;
 };
-
-/** While the store is away, health checks go on uncounted, and everything else is counted in this process. */
-export function decideWithoutStore(name: string, inProcess: LocalCounter): Options["fallback"] {
-  return (key, nowMs) =>
-    name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
-}
 
 const refusals = () =>
   processSingleton("refusals of shared counters", () => new RecentCache<number>(maxRefusals));

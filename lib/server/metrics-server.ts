@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { isIP } from "node:net";
 import { hostname as machineName } from "node:os";
-import { countWrongCodes } from "@/lib/auth/codes/wrong-codes";
+import { countWrongCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { findLastBackup } from "@/lib/db/audit";

@@ -63,6 +63,10 @@ export const sessions: Mistakes = {
         "Number.POSITIVE_INFINITY",
       ],
       "tokens made in a session outlive it": ["made_in: madeIn?.sessionId ?? null", "made_in: null"],
+      "an account has a session more than its most": [
+        "sessions.slice(maxSessions - 1)",
+        "sessions.slice(maxSessions)",
+      ],
     },
     "lib/auth/sessions/session-end.ts": {
       "an owner ends another account's sessions": [
@@ -70,12 +74,6 @@ export const sessions: Mistakes = {
         ".where((row)",
       ],
       "an owner who ends all other sessions is signed out": '.where("id", "!=", allBut)',
-    },
-    "lib/auth/sessions/session-limit.ts": {
-      "an account has a session more than its most": [
-        "sessions.slice(maxSessions - 1)",
-        "sessions.slice(maxSessions)",
-      ],
     },
   },
   "tests/app/hooks/clerk-ends.test.ts": {
@@ -169,10 +167,8 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/lifetimes.test.ts": {
-    "lib/oauth/refused-refresh.ts": {
+    "lib/oauth/app-session.ts": {
       "another client is told why an app's access ended": " || sent.clientId !== clientId",
-    },
-    "lib/oauth/extend-apps.ts": {
       "an app that is kept loses its grant":
         "for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);",
     },

@@ -32,7 +32,7 @@ import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
 import { ownerPages, pages } from "@/lib/http/register/pages";
 import { unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
-import { keepApps } from "@/lib/oauth/extend-apps";
+import { keepApps } from "@/lib/oauth/app-session";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";

@@ -1,4 +1,5 @@
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, hourMs } from "@/lib/config/durations";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { sweep } from "@/lib/db/old-rows";
 import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
@@ -8,8 +9,8 @@ import { processSingleton } from "@/lib/process-singleton";
  * guessed, so each email has a daily allowance of short codes with five attempts each: five codes for unknown browsers
  * (three per client address), and ten more for browsers that signed in to this email before. An attacker who guesses all
  * day succeeds with a probability of 25 in a million (1 in 40,000), or of 50 in a million with a stolen known-browser
- * cookie. A redeemed code no longer counts, because only the owner can redeem it. `wrong-codes.ts` bounds guessing at all
- * emails together.
+ * cookie. A redeemed code no longer counts, because only the owner can redeem it. {@link areCodesLonger} bounds guessing at
+ * all emails together.
  *
  * Beyond that, the next code is long: twelve characters out of 32, too many to guess. It works once, in any browser that
  * requested a code for this email. It is mailed once in six hours, however often it is requested, so a valid one is
@@ -46,14 +47,17 @@ export type CodeRequester = {
  * in Unix milliseconds.
  */
 export async function lockEmail(transaction: Db, email: string): Promise<number> {
-  const row = await transaction
+  const [row] = (await insertEmail(transaction, email)).rows;
+  return row?.long_code_until_ms ?? 0;
+}
+
+const insertEmail = frequentStatement((db, email: string) =>
+  db
     .insertInto("sign_in_emails")
     .values({ email, long_code_hash: "", long_code_until_ms: 0 })
     .onConflict((conflict) => conflict.column("email").doUpdateSet({ email }))
-    .returning("long_code_until_ms")
-    .executeTakeFirstOrThrow();
-  return row.long_code_until_ms;
-}
+    .returning("long_code_until_ms"),
+);
 
 /** When the ceiling of codes was last reached: since then, not every short code of a day is counted. */
 const ceilings = () =>
@@ -79,17 +83,48 @@ export async function chooseAllowance(
   nowMs: number,
 ): Promise<CodeAllowance> {
   if (Math.abs(nowMs - ceilings().reachedAtMs) < codesKeptMs) return "long";
-  const codes = await transaction
-    .selectFrom("sign_in_codes")
-    .select(["share", "asker_hash"])
-    .where("email", "=", email)
-    .where("share", "in", ["known", "stranger"])
-    .where("created_at_ms", ">", nowMs - codesKeptMs)
-    .execute();
+  const { rows: codes } = await readShares(transaction, email, nowMs - codesKeptMs);
   const strangers = codes.filter(({ share }) => share === "stranger");
   if (isKnown && codes.length - strangers.length < maxShortCodes.knownBrowsers) return "known";
   const ofAddress = strangers.filter(({ asker_hash }) => asker_hash === address);
   const mayBeShort =
     strangers.length < maxShortCodes.strangers && ofAddress.length < maxShortCodes.oneAddress;
   return mayBeShort ? "stranger" : "long";
+}
+
+const readShares = frequentStatement((db, email: string, sinceMs: number) =>
+  db
+    .selectFrom("sign_in_codes")
+    .select(["share", "asker_hash"])
+    .where("email", "=", email)
+    .where("share", "in", ["known", "stranger"])
+    .where("created_at_ms", ">", sinceMs),
+);
+
+/**
+ * What bounds guessing at all emails together, from however many networks: after so many wrong codes in an hour that were
+ * not followed by the right one, six digits are not enough for a browser that is not known. The next codes have eight
+ * characters, and those with six are no longer taken. So at most 720 of a million codes are guessed at in a day. Known
+ * browsers are left out: a stranger has no such cookie.
+ */
+const maxWrongCodes = 30;
+
+/** Counts the wrong codes of unknown browsers in the last hour, up to a little more than {@link maxWrongCodes}. */
+export async function countWrongCodes(db: Db, nowMs: number): Promise<number> {
+  const { rows } = await readTries(db, nowMs - hourMs);
+  return rows.reduce((sum, { tries }) => sum + tries, 0);
+}
+
+const readTries = frequentStatement((db, sinceMs: number) =>
+  db
+    .selectFrom("sign_in_codes")
+    .select("tries")
+    .where("tried_at_ms", ">", sinceMs)
+    .where("share", "=", "stranger")
+    .limit(maxWrongCodes),
+);
+
+/** Whether codes for unknown browsers have to be longer now. */
+export async function areCodesLonger(db: Db, nowMs: number): Promise<boolean> {
+  return (await countWrongCodes(db, nowMs)) >= maxWrongCodes;
 }

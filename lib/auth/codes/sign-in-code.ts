@@ -1,6 +1,10 @@
 import { randomInt } from "node:crypto";
-import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
-import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
+import {
+  areCodesLonger,
+  type CodeRequester,
+  chooseAllowance,
+  lockEmail,
+} from "@/lib/auth/codes/sign-in-code-limits";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
@@ -65,20 +69,10 @@ export async function makeCode(
     const code = makeCodeOf(characters);
     const isAlreadyMailed = share === "long" && longUntilMs > nowMs;
     const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
-    await transaction
-      .insertInto("sign_in_codes")
-      .values({
-        browser_hash: hashSecret("sign-in", browser),
-        email,
-        code_hash: share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`),
-        tries: 0,
-        created_at_ms: nowMs,
-        expires_at_ms: untilMs,
-        share,
-        characters,
-        asker_hash: address ?? null,
-      })
-      .execute();
+    const browserHash = hashSecret("sign-in", browser);
+    const codeHash = share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`);
+    const asked = [share, characters, address ?? null] as const;
+    await insertCode(transaction, browserHash, email, codeHash, nowMs, untilMs, ...asked);
     if (isAlreadyMailed) return { browser, code: undefined };
     if (share === "long") {
       await transaction
@@ -92,6 +86,26 @@ export async function makeCode(
     return { browser, code };
   });
 }
+
+type CodeValues = [
+  browserHash: string,
+  email: string,
+  codeHash: string,
+  createdAtMs: number,
+  untilMs: number,
+  share: string,
+  characters: number,
+  askerHash: string | null,
+];
+
+const insertCode = frequentStatement((db, ...values: CodeValues) => {
+  const [browser_hash, email, code_hash, created_at_ms, expires_at_ms, share, characters, asker_hash] =
+    values;
+  return db.insertInto("sign_in_codes").values({
+    ...{ browser_hash, email, code_hash, created_at_ms, expires_at_ms, share, characters, asker_hash },
+    tries: 0,
+  });
+});
 
 function makeCodeOf(characters: number): string {
   const alphabet = characters === codeCharacters.short ? "0123456789" : longAlphabet;

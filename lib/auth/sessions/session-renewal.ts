@@ -1,5 +1,4 @@
-import { ClerkCallLimitError } from "@/lib/auth/clerk/clerk-calls";
-import { renewAtClerk } from "@/lib/auth/clerk/clerk-renewal";
+import { ClerkCallLimitError, renewAtClerk } from "@/lib/auth/clerk/clerk-calls";
 import { writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
 import { readPageCredential } from "@/lib/auth/tokens/credential";

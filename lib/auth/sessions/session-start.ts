@@ -1,11 +1,13 @@
-import type { Insertable } from "kysely";
+import type { InferResult, Insertable } from "kysely";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { endedApps } from "@/lib/auth/sessions/ended-app";
-import { mintSessionId, programTokenSeconds } from "@/lib/auth/sessions/session";
+import { listSessions, mintSessionId, programTokenSeconds, type Session } from "@/lib/auth/sessions/session";
 import { type AuditSource, changeInTurn, inTurn } from "@/lib/auth/sessions/session-changes";
-import { makeRoom, maxSessions } from "@/lib/auth/sessions/session-limit";
+import { endRows } from "@/lib/auth/sessions/session-end";
 import { nameToken } from "@/lib/auth/sessions/session-name";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
+import { auditEntries } from "@/lib/db/audit";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -56,15 +58,13 @@ export async function startInTurn(
   });
 }
 
-async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
-  const kept = endedApps(transaction, accountId, nowMs).clearSelect().select("id").limit(maxSessions);
-  await transaction
+const deleteExpiredOf = frequentStatement((db, accountId: string, nowMs: number) =>
+  db
     .deleteFrom("local_sessions")
     .where("account_id", "=", accountId)
     .where("expires_at_ms", "<=", nowMs)
-    .where("id", "not in", kept)
-    .execute();
-}
+    .where("id", "not in", endedApps(db, accountId, nowMs).clearSelect().select("id").limit(maxSessions)),
+);
 
 type NewProgram = Partial<Pick<NewSession, "begun_in" | "network" | "clerk_session">> & {
   by: "owner" | "operator";
@@ -90,4 +90,43 @@ export async function startProgramSession(
   const session = { ...program, id, account_id: account.id, kind: "program", name, ...ends };
   await startSession(db, { by, what: "token" }, session, nowMs);
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };
+}
+
+/** Maximum current sessions of one account. */
+export const maxSessions = 100;
+
+/** How the audit records that a session ended because its account had too many. */
+const overLimit = { by: "service", what: "session limit" } as const;
+
+/**
+ * Ends a session of an account that has {@link maxSessions}, in the caller's turn: the oldest program's, and without one
+ * the one that was unused for the longest time.
+ *
+ * @returns the sessions that it has then
+ */
+async function makeRoom(
+  transaction: Db,
+  account: { id: string; email: string | undefined },
+  nowMs: number,
+): Promise<Session[]> {
+  const isProgram = ({ kind }: Session) => Number(kind === "program");
+  const lastAtMs = (session: Session) =>
+    (!isProgram(session) && session.last_seen_at_ms) || session.begun_at_ms || 0;
+  const sessions = await listSessions(transaction, account.id, nowMs);
+  if (sessions.length < maxSessions) return sessions;
+  sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
+  await changeInTurn(transaction, { ...overLimit, account }, nowMs, (transaction) =>
+    endRows(transaction, sessions.slice(maxSessions - 1), overLimit, nowMs),
+  );
+  return listSessions(transaction, account.id, nowMs);
+}
+
+/** The query of the audit's entries about sessions that ended since an instant because their account had too many. */
+export function crowdedOut(db: Db, email: string, sinceMs: number) {
+  return auditEntries(db, { whom: [email], what: overLimit.what, sinceMs }).limit(maxSessions);
+}
+
+/** How many sessions these entries are about. */
+export function countCrowdedOut(entries: InferResult<ReturnType<typeof crowdedOut>>): number {
+  return entries.reduce((sum, { before }) => sum + Object.keys(JSON.parse(before ?? "{}")).length, 0);
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { keepAppAnswers } from "@/lib/auth/sessions/app-answers";
-import { networksOf, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
-import { clientNetwork } from "@/lib/auth/sessions/session-network";
+import { clientNetwork, networksOf, recordNetwork } from "@/lib/auth/sessions/session-network";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { InferResult } from "kysely";
-import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { readNetworks } from "@/lib/auth/sessions/session-network";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";

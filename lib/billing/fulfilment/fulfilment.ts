@@ -5,7 +5,7 @@ import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfi
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
 import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
-import { endAtStripe, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
+import { endAtStripe, findAtStripe, idOf } from "@/lib/billing/stripe/calls";
 import {
   findPaidBy,
   isPaid,
@@ -14,6 +14,7 @@ import {
   readPaymentsOf,
 } from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
 

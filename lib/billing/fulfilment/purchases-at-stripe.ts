@@ -6,10 +6,11 @@ import { selectBegun } from "@/lib/billing/fulfilment/bought-credits";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import { assignPlans, listSold } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
-import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { idOf, listAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { behindAfterMs, findCustomer } from "@/lib/plans/purchases";
 
 /* What was bought, as Stripe lists it: an event may be lost, and a restored store knows nothing of what came after it. */

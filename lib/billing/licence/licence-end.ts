@@ -1,11 +1,12 @@
 import type { Stripe } from "stripe";
 import { daysOf, readBefore, readUnsettled } from "@/lib/billing/licence/unpaid-change";
 import { type LicenceItem, limitOfItems } from "@/lib/billing/prices/licence-prices";
-import { hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
+import { hasEnded } from "@/lib/billing/stripe/calls";
 import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { requireBilling } from "@/lib/http/checks/billing";
 
 export type Row = Tables["billing_subscriptions"];
 /** A subscription as it was read, its items that are for a licence, and what the store has of it. */

@@ -1,8 +1,9 @@
 import type { Stripe } from "stripe";
 import { addPriceToPlan, settlePayers } from "@/lib/accounts/terms/plan-changes";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
-import { idOf, requireBilling } from "@/lib/billing/stripe/calls";
+import { idOf } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { limitIn, type Plan, type Plans, readPlans } from "@/lib/plans/plan";
 import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
 

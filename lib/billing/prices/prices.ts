@@ -1,7 +1,8 @@
 import type { Stripe } from "stripe";
-import { callStripe, findAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings } from "@/lib/billing/stripe/kept-readings";
 import { moneyInWords, shareInWords } from "@/lib/config/money";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { processSingleton } from "@/lib/process-singleton";
 
 const keptMs = 10 * 60 * 1000; // 10 minutes

@@ -1,8 +1,7 @@
 import type { Stripe } from "stripe";
 import { inCallPlace } from "@/lib/billing/stripe/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
-import { type BillingSettings, settings } from "@/lib/config/settings";
-import { ApiError } from "@/lib/http/errors";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { processSingleton } from "@/lib/process-singleton";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -18,13 +17,6 @@ export class StripeFailure extends Error {
   ) {
     super(`Stripe: ${message}`);
   }
-}
-
-/** The settings of billing. Throws `billing_not_configured`. */
-export function requireBilling(): BillingSettings {
-  const { billing } = settings();
-  if (!billing) throw new ApiError("billing_not_configured");
-  return billing;
 }
 
 /** The id of an object that Stripe may have sent whole. */

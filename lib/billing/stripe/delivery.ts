@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { requireBilling, stripeLibrary } from "@/lib/billing/stripe/calls";
+import { stripeLibrary } from "@/lib/billing/stripe/calls";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { ApiError } from "@/lib/http/errors";
 import { requireSigned, type Unsigned } from "@/lib/http/hook-deliveries";
 import { parseJson } from "@/lib/http/json";

@@ -14,7 +14,6 @@ import {
   endAtStripe,
   findAtStripe,
   listAtStripe,
-  requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe/calls";
 import { countTopUps, stopAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
@@ -26,6 +25,7 @@ import { accountBy, lockAccount } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import { requireBilling } from "@/lib/http/checks/billing";
 import { ApiError } from "@/lib/http/errors";
 import type { StopReason } from "@/lib/mail/kinds/credits";
 import { log } from "@/lib/runtime/log";

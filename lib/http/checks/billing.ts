@@ -1,7 +1,9 @@
-import { settings } from "@/lib/config/settings";
+import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 
-/** Refuses what is sold where nothing is. */
-export function requireBilling(): void {
-  if (!settings().billing) throw new ApiError("billing_not_configured");
+/** The settings of billing. Throws `billing_not_configured` where nothing is sold. */
+export function requireBilling(): BillingSettings {
+  const { billing } = settings();
+  if (!billing) throw new ApiError("billing_not_configured");
+  return billing;
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { endedApps } from "@/lib/auth/sessions/ended-app";
-import { crowdedOut } from "@/lib/auth/sessions/session-limit";
+import { crowdedOut } from "@/lib/auth/sessions/session-start";
 import { auditEntries } from "@/lib/db/audit";
 import { Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";

@@ -1,5 +1,5 @@
 import type { Session } from "@/lib/auth/sessions/session";
-import { maxSessions } from "@/lib/auth/sessions/session-limit";
+import { maxSessions } from "@/lib/auth/sessions/session-start";
 import { hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { forms } from "@/lib/http/register/forms";
