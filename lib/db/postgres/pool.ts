@@ -57,17 +57,28 @@ export class PostgresPool implements Pool {
     });
     let isBroken = false;
     let isInTransaction = false;
+    let isToBegin = false;
     const query = async (sql: string, parameters: unknown[]) => {
       if (isBroken) {
         // Releasing the connection closes it, which rolls back.
         if (sql === "rollback") return { command: "ROLLBACK", rowCount: 0, rows: [] };
         throw new StoreOutage(new Error("the connection to the store broke"));
       }
-      if (sql === "begin") isInTransaction = true;
-      const run = () =>
+      const send = (sql: string, parameters: unknown[]) =>
         this.isDirect
           ? client.query({ name: statementName(sql), text: sql, values: parameters })
           : queryPooled(client, this.limits, { sql, parameters, isInTransaction });
+      // A transaction begins with its first statement: both are sent at once, and one without a statement never is.
+      const isBegun = isToBegin;
+      isToBegin = sql === "begin";
+      isInTransaction ||= isToBegin;
+      if (isToBegin || (isBegun && /^(commit|rollback)$/.test(sql)))
+        return { command: sql.toUpperCase(), rowCount: 0, rows: [] };
+      const run = async () => {
+        if (!isBegun) return send(sql, parameters);
+        const [, result] = await Promise.all([send("begin", []), send(sql, parameters)]);
+        return result;
+      };
       try {
         // A transaction is repeated as a whole, by who began it.
         return await (isInTransaction ? run() : repeatConflicts(run));
@@ -158,7 +169,8 @@ export class PostgresPool implements Pool {
   private openPool(): pg.Pool {
     return makePool({
       ...connectionOptions(this.hosts.way),
-      ...(this.isDirect ? this.limits : { pipeline: true }),
+      ...(this.isDirect && this.limits),
+      pipeline: true,
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
       idleTimeoutMillis: 0, // they end by their age: a new one costs the server more than many queries
