@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 
 /** The audit's name for an erasure; its entry contains the hash of the address. */
@@ -13,6 +14,11 @@ export async function findErased(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ whom, at_ms }) => [whom ?? "", at_ms]));
 }
 
-/** The query of a row if the person with this hash was erased since then. */
-export const erasedSince = (db: Db, hash: string, sinceMs: number) =>
-  erasures(db).where("at_ms", ">=", sinceMs).where("whom", "=", hash);
+/** Whether the person with this hash was erased since then. */
+export async function wasErasedSince(db: Db, hash: string, sinceMs: number): Promise<boolean> {
+  return (await findSince(db, hash, sinceMs)).rows.length > 0;
+}
+
+const findSince = frequentStatement((db, hash: string, sinceMs: number) =>
+  erasures(db).where("at_ms", ">=", sinceMs).where("whom", "=", hash),
+);

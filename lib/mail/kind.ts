@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
-import { hasRow } from "@/lib/db/has-row";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import type { WantedMail } from "@/lib/mail/outbox/outbox-runner";
@@ -112,6 +112,10 @@ export function mailToOwner<Queued extends { to: string }>(
 }
 
 /** Whether someone can sign in to an account with this email. */
-export function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
-  return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
+export async function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
+  return (await findOwner(db, to)).rows.length > 0;
 }
+
+const findOwner = frequentStatement((db, email: string) =>
+  accountBy(db, "email", email).select("id").where("subject", "is not", null),
+);

@@ -37,8 +37,8 @@ export const bystanders: Mistakes = {
   "tests/lib/mail/outboxes.test.ts": {
     "lib/mail/outbox/outbox.ts": {
       "a late runner deletes a mail that another one has": [
-        '    .deleteFrom("sign_in_mails")\n    .where("id", "=", id)\n    .where("next_attempt_at_ms", "=", leaseUntilMs)\n',
-        '    .deleteFrom("sign_in_mails")\n    .where("id", "=", id)\n',
+        'db.deleteFrom("sign_in_mails").where("id", "=", id).where("next_attempt_at_ms", "=", leaseUntilMs),',
+        'db.deleteFrom("sign_in_mails").where("id", "=", id),',
       ],
     },
   },

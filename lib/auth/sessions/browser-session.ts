@@ -2,6 +2,7 @@ import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/tokens/session-token";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import type { SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
@@ -20,7 +21,14 @@ export async function findOwnSession(db: Db, headers: SentHeaders, nowMs: number
 
 async function findBySecret(db: Db, secret: string, nowMs: number) {
   const hash = hashSecret("client", secret);
-  const row = await db
+  const [row] = (await readSession(db, hash, nowMs)).rows;
+  if (!row) return undefined;
+  const { client_hash, former_until_ms, ...session } = row;
+  return { ...session, formerUntilMs: client_hash === hash ? undefined : (former_until_ms ?? 0) };
+}
+
+const readSession = frequentStatement((db, hash: string, nowMs: number) =>
+  db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs", "confirmed_at_ms"])
@@ -32,12 +40,8 @@ async function findBySecret(db: Db, secret: string, nowMs: number) {
         and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
       ]),
     )
-    .where("local_sessions.expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const { client_hash, former_until_ms, ...session } = row;
-  return { ...session, formerUntilMs: client_hash === hash ? undefined : (former_until_ms ?? 0) };
-}
+    .where("local_sessions.expires_at_ms", ">", nowMs),
+);
 
 /** Mints a new `__session` token for the holder of this secret; `undefined` when the session has ended. */
 export async function renewBrowserSession(

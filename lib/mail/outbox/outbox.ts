@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import * as z from "zod";
+import { frequentStatement } from "@/lib/db/frequent-statement";
+import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { triedForMs } from "@/lib/mail/kind";
 import { kindNames, mailKinds, type QueuedMail } from "@/lib/mail/kinds";
@@ -29,19 +31,17 @@ export async function enqueueMail(
     untilMs = nowMs + (mailKinds.get(mail.kind)?.triedForMs ?? triedForMs),
   }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs?: number },
 ): Promise<string> {
-  await transaction
-    .insertInto("sign_in_mails")
-    .values({
-      id,
-      kind: mail.kind,
-      sealed: sealMail(id, mail),
-      next_attempt_at_ms: dueAtMs,
-      expires_at_ms: untilMs,
-    })
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .execute();
+  await insertMail(transaction, id, mail.kind, sealMail(id, mail), dueAtMs, untilMs);
   return id;
 }
+
+const insertMail = frequentStatement(
+  (db, id: string, kind: string, sealed: string, next_attempt_at_ms: number, expires_at_ms: number) =>
+    db
+      .insertInto("sign_in_mails")
+      .values({ id, kind, sealed, next_attempt_at_ms, expires_at_ms })
+      .onConflict((conflict) => conflict.column("id").doNothing()),
+);
 
 /**
  * Claims due mails for this runner, either the scheduled ones or the others. Codes for emails without an account are
@@ -72,30 +72,35 @@ const sifted = 500;
 /** Deletes due codes for emails without an account: up to 500 in one statement, until a batch has none. */
 async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
   for (let isMore = true; isMore; ) {
-    const rows = await db
-      .selectFrom("sign_in_mails")
-      .select(["id", "sealed"])
-      .where("kind", "=", "code")
-      .where("attempts", "=", 0)
-      .where("next_attempt_at_ms", "<=", nowMs)
-      .orderBy("next_attempt_at_ms")
-      .limit(sifted)
-      .execute();
+    const { rows } = await readNewCodes(db, nowMs);
     const mails = rows.map(({ id, sealed }) => ({ id, to: recipientOf(id, sealed) }));
     const emails = new Set(mails.flatMap(({ to }) => to ?? []));
     if (emails.size === 0) return;
-    const owners = await db
-      .selectFrom("accounts")
-      .select("email")
-      .where("email", "in", [...emails])
-      .where("subject", "is not", null)
-      .execute();
-    for (const { email } of owners) emails.delete(email);
+    for (const { email } of (await readOwners(db, [...emails])).rows) emails.delete(email);
     const ids = mails.flatMap(({ id, to }) => (to !== undefined && emails.has(to) ? id : []));
     if (ids.length > 0) await db.deleteFrom("sign_in_mails").where("id", "in", ids).execute();
     isMore = ids.length > 0 && rows.length === sifted;
   }
 }
+
+const readNewCodes = frequentStatement((db, nowMs: number) =>
+  db
+    .selectFrom("sign_in_mails")
+    .select(["id", "sealed"])
+    .where("kind", "=", "code")
+    .where("attempts", "=", 0)
+    .where("next_attempt_at_ms", "<=", nowMs)
+    .orderBy("next_attempt_at_ms")
+    .limit(sifted),
+);
+
+const readOwners = frequentStatement((db, emails: readonly string[]) =>
+  db
+    .selectFrom("accounts")
+    .select("email")
+    .where("email", "in", listOf(db, emails))
+    .where("subject", "is not", null),
+);
 
 /** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
 export async function deleteMailsTo(transaction: Db, email: string): Promise<boolean> {
@@ -167,13 +172,24 @@ export async function recordAttempt(
   { id, to: email, kind, state, failure }: Attempt,
   nowMs: number,
 ): Promise<void> {
-  const attempt = { at_ms: nowMs, state, failure: failure || null };
-  await db
-    .insertInto("sign_in_mail_attempts")
-    .values({ id, email, kind, ...attempt })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(attempt))
-    .execute();
+  await insertAttempt(db, id, email, kind, nowMs, state, failure || null);
 }
+
+type AttemptValues = [
+  id: string,
+  email: string,
+  kind: string,
+  atMs: number,
+  state: string,
+  failure: string | null,
+];
+
+const insertAttempt = frequentStatement((db, ...[id, email, kind, at_ms, state, failure]: AttemptValues) =>
+  db
+    .insertInto("sign_in_mail_attempts")
+    .values({ id, email, kind, at_ms, state, failure })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ at_ms, state, failure })),
+);
 
 /** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`: a query. */
 export function attemptsTo(db: Db, email: string) {
@@ -187,12 +203,12 @@ export function attemptsTo(db: Db, email: string) {
 
 /** Deletes a mail, if its lease is still ours. */
 export async function deleteMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
-  await db
-    .deleteFrom("sign_in_mails")
-    .where("id", "=", id)
-    .where("next_attempt_at_ms", "=", leaseUntilMs)
-    .execute();
+  await deleteLeased(db, id, leaseUntilMs);
 }
+
+const deleteLeased = frequentStatement((db, id: string, leaseUntilMs: number) =>
+  db.deleteFrom("sign_in_mails").where("id", "=", id).where("next_attempt_at_ms", "=", leaseUntilMs),
+);
 
 /** Reschedules a mail for a retry at `atMs`, if its lease is still ours, and seals it with the current secret. */
 export async function rescheduleMail(

@@ -1,5 +1,4 @@
-import { erasedSince } from "@/lib/db/erasures";
-import { hasRow } from "@/lib/db/has-row";
+import { wasErasedSince } from "@/lib/db/erasures";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { mailKinds, type QueuedMail } from "@/lib/mail/kinds";
@@ -47,7 +46,7 @@ export const outbox: Outbox<ClaimedMail> = {
     await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
     // Nothing is kept about an address that has no owner any more, also if the mail was on its way then.
     const sinceMs = claimed.leaseUntilMs - leaseMs;
-    if (kind === "farewell" || (await hasRow(erasedSince(db, hashEmail(to), sinceMs)))) return;
+    if (kind === "farewell" || (await wasErasedSince(db, hashEmail(to), sinceMs))) return;
     const state = failure ? (next ? "retrying" : "failed") : "sent";
     await recordAttempt(db, { id, to, kind, state, failure: failure?.message }, nowMs);
   },
