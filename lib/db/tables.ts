@@ -690,7 +690,7 @@ export type Tables = {
     payload: string;
     /** Of a request that is not answered yet: a hash of the account that has seen it. */
     grant_id: string | null;
-    /** The hash of a device's user code, or of a session's alternative id. */
+    /** The hash of a device's user code, or of a session's alternative id; of a grant, its id. */
     look_up_hash: string | null;
     /** For a refresh token, its first use. */
     consumed_at_ms: number | null;

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import type { SessionState } from "@/lib/auth/sessions/session";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
@@ -39,13 +38,15 @@ export class OAuthState implements Adapter {
   protected rowOf(id: string, payload: AdapterPayload, expiresInSeconds: number) {
     const { jti: _, consumed, ...stored } = payload;
     const lookUp = payload.userCode ?? payload.uid;
+    const lookUpHash = lookUp === undefined ? null : hashSecret("connect", lookUp);
     const { mustBind } = this.current() ?? {};
     return {
       key: { kind: this.kind, id_hash: hashSecret("connect", id) },
       row: {
         payload: JSON.stringify({ ...stored, ...(mustBind && { mustBind }) }),
         grant_id: grantIdOf(payload),
-        look_up_hash: lookUp === undefined ? null : hashSecret("connect", lookUp),
+        // A grant is read with the codes and tokens that name it, by its id.
+        look_up_hash: this.kind === "Grant" ? id : lookUpHash,
         consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
         expires_at_ms: Date.now() + expiresInSeconds * 1000,
       },
@@ -103,18 +104,17 @@ export class OAuthState implements Adapter {
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
     const { rows } = await readBy[by](db, this.kind, hashSecret("connect", id), Date.now());
-    return rows[0] && this.toPayload(rows[0]);
+    return rows[0] && toPayload(this.kind, rows[0]);
   }
+}
 
-  protected toPayload(row: StoredRow): AdapterPayload {
-    const { consumed_at_ms, expires_at_ms } = row;
-    const payload: AdapterPayload = JSON.parse(row.payload);
-    // An owner can extend these two.
-    if (this.kind === "RefreshToken" || this.kind === "Grant") {
-      return { ...payload, exp: Math.floor(expires_at_ms / 1000), usedAtMs: consumed_at_ms };
-    }
-    return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+function toPayload(kind: string, { payload, consumed_at_ms, expires_at_ms }: StoredRow): AdapterPayload {
+  const stored: AdapterPayload = JSON.parse(payload);
+  // An owner can extend these two.
+  if (kind === "RefreshToken" || kind === "Grant") {
+    return { ...stored, exp: Math.floor(expires_at_ms / 1000), usedAtMs: consumed_at_ms };
   }
+  return consumed_at_ms === null ? stored : { ...stored, consumed: Math.floor(consumed_at_ms / 1000) };
 }
 
 type StoredRow = Pick<Tables["connect_state"], "payload" | "consumed_at_ms" | "expires_at_ms">;
@@ -130,20 +130,24 @@ const findBy = (by: KeyColumn) =>
   );
 const readBy = { id_hash: findBy("id_hash"), look_up_hash: findBy("look_up_hash") };
 
-/** The code or token of a request. It is read once, with its session: for its rate limit, and for the library. */
-export class Credentials extends OAuthState {
-  /** The payload, and the state of the session that it is of, if that has not ended. */
-  async findWithSession(
-    id: string,
-  ): Promise<{ credential: AdapterPayload; session: SessionState | undefined } | undefined> {
-    const db = await store();
-    const { rows } = await readCredential(db, this.kind, hashSecret("connect", id), Date.now());
-    const [row] = rows;
-    if (!row) return undefined;
-    const { payload, consumed_at_ms, expires_at_ms, ends_at_ms, ...state } = row;
-    const credential = { ...this.toPayload({ payload, consumed_at_ms, expires_at_ms }), jti: id };
-    return { credential, session: ends_at_ms === null ? undefined : { ...state, expires_at_ms: ends_at_ms } };
-  }
+/**
+ * The code or token of a request, with the state of its session, if that has not ended, and its grant: read once, for its rate
+ * limit and for the library.
+ */
+export async function findCredential(
+  kind: string,
+  id: string,
+): Promise<(Pick<Exchange, "session" | "grant"> & { credential: AdapterPayload }) | undefined> {
+  const { rows } = await readCredential(await store(), kind, hashSecret("connect", id), Date.now());
+  const [row] = rows;
+  if (!row) return undefined;
+  const { payload, consumed_at_ms, expires_at_ms, grant_id, ends_at_ms, ...joined } = row;
+  const { grant_payload, grant_ends_at_ms, ...state } = joined;
+  const credential = { ...toPayload(kind, { payload, consumed_at_ms, expires_at_ms }), jti: id };
+  const session = ends_at_ms === null ? undefined : { ...state, expires_at_ms: ends_at_ms };
+  if (grant_payload === null || grant_ends_at_ms === null) return { credential, session, grant: undefined };
+  const ofGrant = { payload: grant_payload, consumed_at_ms: null, expires_at_ms: grant_ends_at_ms };
+  return { credential, session, grant: { ...toPayload("Grant", ofGrant), jti: grant_id ?? "" } };
 }
 
 const readCredential = frequentStatement((db, kind: string, hash: string, nowMs: number) =>
@@ -155,10 +159,18 @@ const readCredential = frequentStatement((db, kind: string, hash: string, nowMs:
         .on("session.expires_at_ms", ">", nowMs)
         .on("session.ended_as", "is", null),
     )
-    .select(["payload", "consumed_at_ms", "state.expires_at_ms", "session.expires_at_ms as ends_at_ms"])
-    .select(["session.kind", "last_date_ms", "last_seen_at_ms", "renewed_from", "bound_at_ms"])
+    .leftJoin("connect_state as grant", (join) =>
+      join
+        .onRef("grant.look_up_hash", "=", "state.grant_id")
+        .on("grant.kind", "=", "Grant")
+        .on("grant.expires_at_ms", ">", nowMs),
+    )
+    .select(["state.payload", "state.consumed_at_ms", "state.expires_at_ms", "state.grant_id"])
+    .select(["grant.payload as grant_payload", "grant.expires_at_ms as grant_ends_at_ms"])
+    .select(["session.expires_at_ms as ends_at_ms", "session.kind", "last_date_ms", "last_seen_at_ms"])
+    .select(["renewed_from", "bound_at_ms"])
     .where("state.kind", "=", kind)
-    .where("id_hash", "=", hash)
+    .where("state.id_hash", "=", hash)
     .where("state.expires_at_ms", ">", nowMs),
 );
 

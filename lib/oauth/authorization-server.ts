@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
-import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
+import type { Account, AdapterPayload, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
 import { approvedKind, findCurrentSession } from "@/lib/auth/sessions/session";
 import { clientNetwork, readNetworks } from "@/lib/auth/sessions/session-network";
 import { recordSessionUse } from "@/lib/auth/sessions/session-use";
@@ -52,6 +52,11 @@ export async function authorizationServer(): Promise<Provider> {
 
 /** The owner's grants. The library destroys one when a code is used twice, and when an app revokes its token. */
 class Grants extends OAuthState {
+  override async find(grantId: string): Promise<AdapterPayload | undefined> {
+    const { grant } = this.current() ?? {};
+    return grant?.jti === grantId ? grant : super.find(grantId);
+  }
+
   override async destroy(grantId: string): Promise<void> {
     const exchange = this.current();
     if (exchange) await endAppSession(await store(), grantId, exchange.endsSessionAs, Date.now());

@@ -56,11 +56,12 @@ async function exchange(call: Call): Promise<ResponseParts> {
     return { status: 400, body: { error: "invalid_request", error_description: malformed } };
   if (malformed) throw new RefusedRequest(malformed);
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
-  const { credential, session } = await consumeExchangeLimit(call, form, uid);
+  const { credential, session, grant } = await consumeExchangeLimit(call, form, uid);
   if (uid && credential && isPending(credential)) return redirectTo({ to: pageOfRequest(uid) });
   const asked: Exchange = {
     credential,
     session,
+    grant,
     uid,
     endsSessionAs: path === revocation.path ? "app end" : "app replay",
     client,

@@ -3,7 +3,7 @@ import type { Call } from "@/lib/http/call";
 import { requireWithinLimit } from "@/lib/http/checks/limits";
 import { tooManyRequests } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/register/oauth";
-import { Credentials } from "@/lib/oauth/adapter";
+import { findCredential } from "@/lib/oauth/adapter";
 import type { Exchange } from "@/lib/oauth/exchange";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { hashSecret } from "@/lib/runtime/secret";
@@ -14,14 +14,14 @@ import { hashSecret } from "@/lib/runtime/secret";
  * connect: a few devices that keep polling with an expired code must not stop the other clients at their address. Throws
  * a 429 when the limit is reached, or a 503 if the store fails.
  *
- * @returns the payload of the valid credential, and its session
+ * @returns the payload of the valid credential, its session and its grant
  */
 export async function consumeExchangeLimit(
   call: Call,
   form: URLSearchParams,
   uid: string | undefined,
-): Promise<Partial<Pick<Exchange, "credential" | "session">>> {
-  const sent = findCredential(call, form, uid);
+): Promise<Partial<Pick<Exchange, "credential" | "session" | "grant">>> {
+  const sent = findSent(call, form, uid);
   if (!sent) {
     // The limit of their entry is that of requests without a credential.
     if (call.route?.limit !== "connect") await requireWithinLimit(call, "connect");
@@ -29,7 +29,7 @@ export async function consumeExchangeLimit(
   }
   const { kind, id } = sent;
   const name = `connect-${kind}`;
-  const live = await new Credentials(kind).findWithSession(id);
+  const live = await findCredential(kind, id);
   if (!live) {
     await requireWithinLimit(call, "connect", `${name}-refused`);
     return {};
@@ -54,7 +54,7 @@ const credentialFields: Record<string, CredentialKind> = {
   device_code: "DeviceCode",
 };
 
-function findCredential(
+function findSent(
   { path }: Call,
   form: URLSearchParams,
   uid: string | undefined,

@@ -16,6 +16,8 @@ export type Exchange = {
   readonly credential: AdapterPayload | undefined;
   /** The state of the session that it is of, if that has not ended. */
   readonly session: SessionState | undefined;
+  /** The owner's grant that it is of; `undefined` also if that is to be looked up. */
+  readonly grant: AdapterPayload | undefined;
   /** The uid of the app's request that it resumes. */
   readonly uid: string | undefined;
   /** Why a session ends that it ends. */
