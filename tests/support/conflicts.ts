@@ -65,7 +65,10 @@ export function createConflicts(): () => Meddler {
             const type = String.fromCharCode(message[0] ?? 0);
             isAsking = type === "\0" && message.length === questionBytes;
             const text = message.toString("latin1", 5);
-            if (type === "P") statements?.push(text.split("\0")[1] ?? "");
+            const [first = "", second = ""] = text.split("\0", 2);
+            // A named statement is parsed once a connection, and bound each time.
+            if (type === "P" && first === "") statements?.push(second);
+            if (type === "B" && second !== "") statements?.push(second);
             if (type !== "Q") return message;
             if (text === "begin\0") statements = [];
             else if (text === "rollback\0") statements = undefined;
