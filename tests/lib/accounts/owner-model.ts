@@ -127,7 +127,12 @@ export function happen(owner: Owner, act: Act, nowMs: number): Outcome[] {
   if (act.what === "buy" && isKnown) return [outcome, { owner, answer: "refused" }];
   // A mail about a deletion that is taken back at once is perhaps not sent yet, and then it is not.
   const mails = owner.mails.filter((mail) => mail !== deletionMail(nowMs));
-  if (act.what === "keep") return [outcome, { ...outcome, owner: { ...outcome.owner, mails } }];
+  if (act.what === "keep") {
+    // At the millisecond in which it is due, the deletion may be first.
+    const isDue = owner.leavesAtMs !== undefined && owner.leavesAtMs <= nowMs;
+    const erased = isDue ? [done(nobody(owner.email))] : [];
+    return [outcome, { ...outcome, owner: { ...outcome.owner, mails } }, ...erased];
+  }
   return [outcome];
 }
 
