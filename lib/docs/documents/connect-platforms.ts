@@ -26,10 +26,6 @@ const registration = (
 
 ${code("console", `npm run -s admin -- connect add studio "${name}" ${redirectUri}`)}`;
 
-const phoneRegistration = (name: string) => `## 1. Register your app
-
-Use your domain, reversed, as the URL scheme. ${registration(name, "com.example.studio:/signed-in")}`;
-
 /** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
 const desktopApp = `
 import { homedir } from "node:os";
@@ -92,7 +88,52 @@ What the tokens are worth and what can go wrong is the same on every platform: [
 `,
 };
 
-const sameEverywhere = `Do not use a web view inside your app: the owner could not see which site asks for their sign-in. What the tokens are worth and [what can go wrong](${to.connectAnApp}#what-can-go-wrong) is the same on every platform.`;
+type PhoneApp = Pick<DocumentText, "title" | "summary"> & {
+  /** What the owner approves it in. */
+  opens: string;
+  /** What owners know it by. */
+  name: string;
+  language: "typescript" | "swift" | "kotlin";
+  file: string;
+  add: string;
+  sample: (appUrl: string) => string;
+  storage: string;
+};
+
+/** The page of an app that is called back at its own URL scheme. */
+const phonePage = ({ title, summary, opens, name, ...app }: PhoneApp): DocumentText => ({
+  ...common,
+  title,
+  summary,
+  markdown: () => `Your app opens ${opens}, which returns the approval to your app's own URL scheme.
+
+## 1. Register your app
+
+Use your domain, reversed, as the URL scheme. ${registration(name, "com.example.studio:/signed-in")}
+
+## 2. Add the client
+
+${save(app.language, app.file)}
+
+${app.add}
+
+## 3. Connect and ask
+
+The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
+
+${code(app.language === "typescript" ? "ts" : app.language, app.sample(settings().appUrl))}
+
+## Storage
+
+${app.storage}
+
+## How the file connects
+
+${readParts("Approval", app.language)}
+
+Do not use a web view inside your app: the owner could not see which site asks for their sign-in. What the tokens are worth and [what can go wrong](${to.connectAnApp}#what-can-go-wrong) is the same on every platform.
+`,
+});
 
 const inSwift = (appUrl: string) => `
 let url = URL(string: "${appUrl}")!
@@ -110,39 +151,19 @@ func signIn(over window: ASPresentationAnchor) async throws {
   await gate.wake()
 }`;
 
-export const connectIphone: DocumentText = {
-  ...common,
+export const connectIphone = phonePage({
   title: "iPhone and Mac app",
   summary:
     "Connect an app in Swift: the owner approves it in a sheet of the system's browser, and it asks whether it may run.",
-  markdown:
-    () => `Your app opens the system's browser in a sheet (\`ASWebAuthenticationSession\`), which returns the approval to your app's own URL scheme.
-
-${phoneRegistration("Studio for iPhone")}
-
-## 2. Add the client
-
-${save("swift", "CornerOffice.swift")}
-
-Add the file to your target. It needs nothing else.
-
-## 3. Connect and ask
-
-The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
-
-${code("swift", inSwift(settings().appUrl))}
-
-## Storage
-
-The refresh token is in the keychain, and the key that it is bound to in the Secure Enclave, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.
-
-## How the file connects
-
-${readParts("Approval", "swift")}
-
-${sameEverywhere}
-`,
-};
+  opens: "the system's browser in a sheet (`ASWebAuthenticationSession`)",
+  name: "Studio for iPhone",
+  language: "swift",
+  file: "CornerOffice.swift",
+  add: "Add the file to your target. It needs nothing else.",
+  sample: inSwift,
+  storage:
+    "The refresh token is in the keychain, and the key that it is bound to in the Secure Enclave, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.",
+});
 
 const inKotlin = (appUrl: string) => `
 class Office(private val context: Context) {
@@ -160,38 +181,18 @@ class Office(private val context: Context) {
     }
 }`;
 
-export const connectAndroid: DocumentText = {
-  ...common,
+export const connectAndroid = phonePage({
   title: "Android app",
   summary: "Connect an app in Kotlin: the owner approves it in a Custom Tab, and it asks whether it may run.",
-  markdown:
-    () => `Your app opens a Custom Tab of the owner's browser, which returns the approval to your app's own URL scheme.
-
-${phoneRegistration("Studio for Android")}
-
-## 2. Add the client
-
-${save("kotlin", "CornerOffice.kt")}
-
-Add the file to your sources. It needs nothing else.
-
-## 3. Connect and ask
-
-The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
-
-${code("kotlin", inKotlin(settings().appUrl))}
-
-## Storage
-
-The refresh token is encrypted with a key of Android's keystore, and bound to another one, which stays in the phone's hardware, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.
-
-## How the file connects
-
-${readParts("Approval", "kotlin")}
-
-${sameEverywhere}
-`,
-};
+  opens: "a Custom Tab of the owner's browser",
+  name: "Studio for Android",
+  language: "kotlin",
+  file: "CornerOffice.kt",
+  add: "Add the file to your sources. It needs nothing else.",
+  sample: inKotlin,
+  storage:
+    "The refresh token is encrypted with a key of Android's keystore, and bound to another one, which stays in the phone's hardware, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.",
+});
 
 const inExpo = (appUrl: string) => `
 import * as SecureStore from "expo-secure-store";
@@ -228,38 +229,18 @@ export async function signIn() {
   gate.wake();
 }`;
 
-export const connectExpo: DocumentText = {
-  ...common,
+export const connectExpo = phonePage({
   title: "Expo app",
   summary: "Connect an app in React Native with Expo: the owner approves it in the phone's browser.",
-  markdown:
-    () => `Your app opens the phone's browser, which returns the approval to your app's own URL scheme.
-
-${phoneRegistration("Studio for phones")}
-
-## 2. Add the client
-
-${save("typescript", "corner-office.ts")}
-
-React Native has no WebCrypto, so the code below also imports \`react-native-quick-crypto\`, \`expo-secure-store\` and \`expo-web-browser\`.
-
-## 3. Connect and ask
-
-The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
-
-${code("ts", inExpo(settings().appUrl))}
-
-## Storage
-
-The refresh token and the app's key lie in the phone's secure store, and no backup takes them to another phone. React Native's own \`fetch\` follows redirects without asking; in the other languages the files follow none.
-
-## How the file connects
-
-${readParts("Approval", "typescript")}
-
-${sameEverywhere}
-`,
-};
+  opens: "the phone's browser",
+  name: "Studio for phones",
+  language: "typescript",
+  file: "corner-office.ts",
+  add: "React Native has no WebCrypto, so the code below also imports `react-native-quick-crypto`, `expo-secure-store` and `expo-web-browser`.",
+  sample: inExpo,
+  storage:
+    "The refresh token and the app's key lie in the phone's secure store, and no backup takes them to another phone. React Native's own `fetch` follows redirects without asking; in the other languages the files follow none.",
+});
 
 export const connectTerminal: DocumentText = {
   ...common,
