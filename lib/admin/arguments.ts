@@ -10,15 +10,15 @@ import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-a
 import { requestIdPattern } from "@/lib/http/call";
 import { slug, titleOf } from "@/lib/plans/plan";
 
-/**
- * A parser of an argument or option, from one that returns `undefined` for text that it does not accept, and the message for
- * that.
- */
-export function parser<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
+/** A parser of an argument or option, from one that returns `undefined` for a text that it does not accept, and what is said then. */
+export function parser<T>(
+  read: (text: string) => T | undefined,
+  message: string | ((text: string) => string),
+): (text: string) => T {
   return (text) => {
     const parsed = read(text);
-    if (parsed === undefined) throw new InvalidArgumentError(message);
-    return parsed;
+    if (parsed !== undefined) return parsed;
+    throw new InvalidArgumentError(typeof message === "string" ? message : message(text));
   };
 }
 
@@ -27,17 +27,12 @@ export const matching = (form: RegExp, message: string) =>
   parser((text) => (form.test(text) ? text : undefined), message);
 
 /** Parses an email as it was typed. */
-export function parseEmail(text: string): string {
-  const email = parseTypedEmail(text);
-  if (email) return email;
-  throw new InvalidArgumentError(notAnEmail[whyNotAnEmail(text)]);
-}
+export const parseEmail = parser(parseTypedEmail, (text) => notAnEmail[whyNotAnEmail(text)]);
 
-function parseEmailOrId(text: string): string {
-  if (text.includes("@")) return parseEmail(text);
-  if (requestIdPattern.test(text)) return text;
-  throw new InvalidArgumentError("It must be an email, or the id of a failure, as an answer's X-Request-Id.");
-}
+const parseId = matching(
+  requestIdPattern,
+  "It must be an email, or the id of a failure, as an answer's X-Request-Id.",
+);
 
 /** Parses an ISO 8601 date, or a date and time with an offset, to Unix milliseconds. */
 export function parseInstant(text: string): number {
@@ -78,28 +73,29 @@ export const parseBalance = parser((text) => {
   return thousandths < 0 ? undefined : thousandths;
 }, `It must be a number from 0 to ${maxCredits}, with at most three decimals.`);
 
+const oneLine = (most: number) =>
+  parser(
+    (text) => (text !== "" && text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined),
+    `It must be one line of 1 to ${most} characters.`,
+  );
+
+const parseLine = oneLine(500);
+
 /** Parses a one-line text that people will see. */
-export const parseWords = parser((text) => {
-  const words = text.trim();
-  return words === "" || words.length > 500 || /\p{Cc}/u.test(words) ? undefined : words;
-}, "It must be one line of 1 to 500 characters.");
+export const parseWords = (text: string) => parseLine(text.trim());
 
 /** Parses an operator's own name for an account. */
-export const parseReference = parser((text) => {
-  const isName = text.length > 0 && text.length <= maxReferenceCharacters && !/\p{Cc}/u.test(text);
-  return isName ? text : undefined;
-}, `It must be one line of 1 to ${maxReferenceCharacters} characters.`);
+export const parseReference = oneLine(maxReferenceCharacters);
 
 export const parseSubject = matching(/^user_\w{1,64}$/, "It must be a user id like user_2abc.");
 
 const parseOperator = matching(plainName, "It must be 1 to 40 lower-case letters, digits, dots and hyphens.");
 
 /** Parses the name of a plan, a feature or a limit. */
-export function parseSlug(text: string): string {
-  if (slug.safeParse(text).success) return text;
-  const form = "1 to 40 lower-case letters, digits and hyphens, a letter first";
-  throw new InvalidArgumentError(`“${text}” is no name: ${form}.`);
-}
+export const parseSlug = parser(
+  (text) => slug.safeParse(text).data,
+  (text) => `“${text}” is no name: 1 to 40 lower-case letters, digits and hyphens, a letter first.`,
+);
 
 /** Parses one of several names; `none` is none of them. */
 export const collectSlug = (text: string, before: string[] = []): string[] =>
@@ -150,7 +146,7 @@ export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =
 /** How arguments are parsed, and an example of each, by their names. */
 export const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
   email: { parse: parseEmail, example: "ceo@example.com" },
-  about: { parse: parseEmailOrId },
+  about: { parse: (text) => (text.includes("@") ? parseEmail(text) : parseId(text)) },
   operator: { parse: parseOperator, example: "ann" },
   message: { parse: parseWords },
   plan: { parse: parseSlug, example: "hobby" },
