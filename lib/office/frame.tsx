@@ -5,7 +5,7 @@ import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
 import { type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
-import { UntrustedText } from "@/lib/office/values";
+import { toTheMinute, UntrustedText } from "@/lib/office/values";
 import { toPrintable } from "@/lib/runtime/printable";
 import { version } from "@/package.json";
 
@@ -58,7 +58,7 @@ function Frame({ title, content, isNarrow, page, operator, problem, done }: Offi
             </h1>
             {problem && (
               <div className="problem" role="alert">
-                <p>{problem.message}</p>
+                <p>{toTheMinute(problem.message)}</p>
                 <p>{problem.hint}</p>
               </div>
             )}
