@@ -32,7 +32,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
       expect(text).toContain("A program on this computer is asking for access");
       expect(text).toContain(`Your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
-      const never = text.slice(text.indexOf("<h2>It can never</h2>"));
+      const never = text.slice(text.indexOf("<h2>Approving never lets it</h2>"));
       for (const words of ["Send, publish or deploy anything", "Charge anyone", "Approve in your place"])
         expect(never).toContain(words);
       expect(text).toContain(email);

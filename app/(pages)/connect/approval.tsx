@@ -65,7 +65,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
       </Origin>
       <div className="abilities">
         <div>
-          <h2>It can</h2>
+          <h2>Approving lets it</h2>
           <ul className="marked">
             <li>
               <Icon name="check" />
@@ -73,13 +73,13 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle}{" "}
-              unused
+              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle} days
+              without use
             </li>
           </ul>
         </div>
         <div>
-          <h2>It can never</h2>
+          <h2>Approving never lets it</h2>
           <ul className="marked">
             {never.map((words) => (
               <li key={words} data-is-never="">
@@ -174,11 +174,10 @@ const onlyOwn = "Approve only a request that you have just started yourself.";
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
   if (!network) return "an unknown network";
-  const isSame = network === readersNetwork;
   return (
     <>
-      the network <strong className="unbroken">{network}</strong>, which is{" "}
-      {isSame ? "the network that you are on now" : "not the network that you are on now"}
+      {network === readersNetwork ? "the network that you are on now" : "a network that you are not on now"} (
+      <strong className="unbroken">{network}</strong>)
     </>
   );
 }

@@ -249,6 +249,7 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
           autoComplete="off"
           autoCapitalize="characters"
           spellCheck={false}
+          placeholder="XXXX-XXXX"
           maxLength={2000} // as long as a text that is pasted whole
           required
           {...problemOfField(problem?.isTyped && problem)}
