@@ -135,7 +135,7 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
     case "site":
       return (
         <p className="asks">
-          <strong>{origin.host}</strong> is asking for access. Your answer goes there.{children}
+          <strong>{origin.host}</strong> is asking for access.{children} {onlyOwn}
         </p>
       );
     case "program":

@@ -224,9 +224,11 @@ function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
     <>
       <Way outcome={isApproved ? "approved" : "declined"} />
       <p className="asks">{isApproved ? "Return to your device." : "Nothing was connected."}</p>
-      <p className="asks quiet">
-        <a href={pages.home.path}>Home</a> shows your apps, and what each was told when it asked.
-      </p>
+      {isApproved && (
+        <p className="asks quiet">
+          You can disconnect it at any time, among <a href={pages.access.path}>your apps</a>.
+        </p>
+      )}
     </>
   );
 }
