@@ -73,7 +73,7 @@ async function show(call: OfficeCall) {
           Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
           Paid: ({ sums }) => (sums.length > 0 ? <Paid sums={sums} /> : "–"),
           Stripe: ({ email, customerId }) => (
-            <a href={dashboardUrl(customerId)} aria-label={`${email} at Stripe`}>
+            <a href={dashboardUrl(customerId)} aria-label={`Open ${email} at Stripe`}>
               Open
             </a>
           ),

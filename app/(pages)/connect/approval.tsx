@@ -91,7 +91,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         </div>
       </div>
       <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
-        <Answer reader={reader} origin={origin} requestId={requestId} />
+        <Answer reader={reader} requestId={requestId} />
       </PostForm>
     </>
   );
@@ -182,10 +182,8 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
   );
 }
 
-type AnswerProps = Pick<ApprovalProps, "reader" | "requestId"> & Pick<RequestingClient, "origin">;
-
-/** The two buttons, or why there are none. Of a device, which can be anywhere, neither is proposed. */
-function Answer({ reader, origin, requestId }: AnswerProps) {
+/** The two buttons, of which neither is proposed, or why there are none. */
+function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId">) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (
@@ -216,12 +214,7 @@ function Answer({ reader, origin, requestId }: AnswerProps) {
     <>
       <input type="hidden" name="account" value={reader.account.id} />
       <div className="pair">
-        <button
-          type="submit"
-          name="answer"
-          value="approve"
-          className={origin.is === "device" ? "plain" : undefined}
-        >
+        <button type="submit" name="answer" value="approve" className="plain">
           Approve
         </button>
         <button type="submit" name="answer" value="decline" className="plain">
