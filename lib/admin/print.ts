@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { asInstant } from "@/lib/config/instants";
-import { toCsv } from "@/lib/runtime/csv";
+import { csvOf } from "@/lib/runtime/csv";
 import { toPrintable, unprintable } from "@/lib/runtime/printable";
 
 /** The output of a command: JSON for `--json`, and text for people. One of a failure ends the command with 1. */
@@ -25,7 +25,7 @@ export async function print(output: Result | Listing, asJson: boolean): Promise<
     if (output.isFailure) process.exitCode = 1;
     await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
   } else if (asJson) await printArray(output);
-  else if (output.asCsv) await printCsv(output);
+  else if (output.asCsv) for await (const part of csvOf(output.pages, (row) => [row])) await write(part);
   else await printTable(output);
 }
 
@@ -38,14 +38,6 @@ async function printArray({ pages }: Listing): Promise<void> {
     isFirst = false;
   }
   await write(isFirst ? "[]\n" : "\n]\n");
-}
-
-async function printCsv({ pages }: Listing): Promise<void> {
-  let isFirst = true;
-  for await (const page of pages) {
-    await write(toCsv(page, isFirst));
-    isFirst = false;
-  }
 }
 
 async function printTable({ pages, toRow = (item) => item, whenEmpty, after }: Listing): Promise<void> {

@@ -172,7 +172,7 @@ function selectTrials(db: Db, which: string, after: string | undefined, nowMs: n
   );
 }
 
-async function readFile(call: OfficeCall): Promise<string> {
+async function* readFile(call: OfficeCall) {
   const { db, nowMs } = call;
   const search = readSearch(call);
   const plans = await readPlans(db);
@@ -183,7 +183,7 @@ async function readFile(call: OfficeCall): Promise<string> {
     const after = last && `${last.trial_ends_at_ms} ${last.email}`;
     return selectTrials(db, search.trials, after, nowMs).limit(limit).execute();
   }, maxRowsOfFile);
-  return csvOf(pages, (row) => [toFileRow(row, plans, nowMs)]);
+  yield* csvOf(pages, (row) => [toFileRow(row, plans, nowMs)]);
 }
 
 function toFileRow(row: Row, plans: Plans, nowMs: number) {

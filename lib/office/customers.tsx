@@ -128,7 +128,7 @@ const Paid = ({ sums }: { sums: Sum[] }) =>
     </div>
   ));
 
-function readFile(call: OfficeCall): Promise<string> {
+function readFile(call: OfficeCall): AsyncIterable<string> {
   const search = { ...readSearch(call), maxRows: maxRowsOfFile };
   return csvOf(listCustomers(call.db, search, call.nowMs), toCustomerRows);
 }

@@ -33,7 +33,7 @@ export type OfficePage = {
   title?: (call: OfficeCall) => string;
   show: (call: OfficeCall) => Promise<ReactNode>;
   /** The same list as CSV, to be saved. */
-  file?: { path: Route["path"]; read: (call: OfficeCall) => Promise<string> };
+  file?: { path: Route["path"]; read: (call: OfficeCall) => AsyncIterable<string> };
   /** What its forms do. It comes back with their refusals. */
   acts?: readonly OfficeAct[];
 };

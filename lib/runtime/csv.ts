@@ -1,26 +1,24 @@
 import { toPrintable } from "@/lib/runtime/printable";
 
 /**
- * Rows as CSV (RFC 4180): comma, CRLF, every cell in quotes. A cell that a spreadsheet would take for a formula begins with an
+ * A list whose items each make some rows as CSV (RFC 4180), page by page: first the names of the columns, which are those of
+ * the first row; comma, CRLF, every cell in quotes. A cell that a spreadsheet would take for a formula begins with an
  * apostrophe (OWASP, CSV injection); a number stays one, negative or not. What cannot be printed, also tabs and line breaks, is
  * replaced.
- *
- * @param withHeader - whether the names of the columns, which are those of the first row, come first
  */
-export function toCsv(rows: Record<string, unknown>[], withHeader = true): string {
-  const [first] = rows;
-  const lines = [...(first && withHeader ? [Object.keys(first)] : []), ...rows.map(Object.values)];
-  return lines.map((cells) => `${cells.map(toCell).join(",")}\r\n`).join("");
-}
-
-/** A whole list as CSV, whose items each make some rows. */
-export async function csvOf<Item>(
+export async function* csvOf<Item>(
   pages: AsyncIterable<Item[]>,
   toRows: (item: Item) => Record<string, unknown>[],
-): Promise<string> {
-  let text = "";
-  for await (const page of pages) text += toCsv(page.flatMap(toRows), text === "");
-  return text;
+): AsyncGenerator<string> {
+  let isNamed = false;
+  for await (const page of pages) {
+    const rows = page.flatMap(toRows);
+    const names: string[][] = isNamed ? [] : rows.slice(0, 1).map(Object.keys);
+    isNamed ||= names.length > 0;
+    yield [...names, ...rows.map(Object.values)]
+      .map((cells) => `${cells.map(toCell).join(",")}\r\n`)
+      .join("");
+  }
 }
 
 const formula = /^[=+\-@\ufffd\uff1d\uff0b\uff0d\uff20]/;
