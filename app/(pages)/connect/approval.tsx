@@ -58,8 +58,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             <q>
               <bdi>{name}</bdi>
             </q>
-            {documentHost ? `, an app of ${documentHost}` : ""}.
-            {origin.is !== "site" && " We can’t verify this app."}
+            {documentHost ? `, an app of ${documentHost}` : origin.is === "site" && ", which we can’t verify"}
+            .{origin.is !== "site" && " We can’t verify this app."}
           </>
         )}
       </Origin>
@@ -73,8 +73,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle} days
-              without use
+              Stay connected until you disconnect it, it is not used for {sessionDays.idle} days, or{" "}
+              {sessionDays.app} days have passed
             </li>
           </ul>
         </div>
@@ -90,6 +90,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </ul>
         </div>
       </div>
+      <Warning origin={origin} />
       <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} requestId={requestId} />
       </PostForm>
@@ -135,21 +136,21 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
     case "site":
       return (
         <p className="asks">
-          <strong>{origin.host}</strong> is asking for access.{children} {onlyOwn}
+          <strong>{origin.host}</strong> is asking for access.{children}
         </p>
       );
     case "program":
       return (
         <p>
           A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
-          {children} {onlyOwn}
+          {children}
         </p>
       );
     case "app":
       return (
         <p>
           An app on this device is asking for access. Your answer goes to the app that opens{" "}
-          <strong>{origin.scheme}</strong> links.{children} {onlyOwn}
+          <strong>{origin.scheme}</strong> links.{children}
         </p>
       );
     case "device":
@@ -161,16 +162,22 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
             <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
             {nameNetwork(origin.network, readersNetwork)}.{children}
           </p>
-          <p className="problem">
-            Approve only if you have just started this yourself and the code is on the device in front of you.
-            If someone sent or told you the code, decline: approving would connect their device.
-          </p>
         </>
       );
   }
 }
 
-const onlyOwn = "Approve only a request that you have just started yourself.";
+/** The last that is read before the answer. */
+function Warning({ origin }: Pick<RequestingClient, "origin">) {
+  if (origin.is !== "device")
+    return <p className="warning">Approve only a request that you have just started yourself.</p>;
+  return (
+    <p className="warning problem">
+      Approve only if you have just started this yourself and the code is on the device in front of you. If
+      someone sent or told you the code, decline: approving would connect their device.
+    </p>
+  );
+}
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
   if (!network) return "an unknown network";

@@ -86,7 +86,8 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
             </button>
           </PostForm>
           <p className="quiet">
-            No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>.
+            No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>. No account
+            yet? <a href={pages.waitlist.path}>Join the waitlist</a>.
           </p>
         </>
       )}
