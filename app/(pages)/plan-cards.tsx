@@ -80,7 +80,7 @@ export function PlanCard({ plan, offers, plans, terms, contents, act, children }
             <li key={offer.priceId} data-period={offer.period ?? ""}>
               <div>
                 {isOneOfSeveral(offer) && <small>{offer.priceName}</small>}
-                <OfferPrice {...offer} />
+                <OfferPrice {...offer} saving={savingOf(offer, offers)} />
               </div>
               {act?.(offer)}
             </li>
@@ -93,6 +93,14 @@ export function PlanCard({ plan, offers, plans, terms, contents, act, children }
   );
 }
 
+/** What a year saves beside twelve months of the same plan, in whole months that are free. */
+function savingOf({ period, perMonth, tax }: Offer, offers: Offer[]): string | undefined {
+  const monthly = offers.find((other) => other.period === "1 month" && other.tax === tax)?.perMonth;
+  if (period !== "1 year" || perMonth === undefined || !monthly) return undefined;
+  const free = Math.floor(12 - (12 * perMonth) / monthly + 1e-6);
+  return free > 0 ? `${free} ${free === 1 ? "month" : "months"} free` : undefined;
+}
+
 /** Whether tax comes on top of prices, in a sentence; nothing while Stripe does not say so. */
 export function taxInWords(offers: readonly Offer[]): string {
   const taxes = new Set(offers.map(({ tax }) => tax));
@@ -102,11 +110,21 @@ export function taxInWords(offers: readonly Offer[]): string {
 }
 
 /** What an offer costs, and what that is a month. */
-export function OfferPrice({ amount = "Price shown at checkout", month }: Offer) {
+export function OfferPrice({
+  amount = "Price shown at checkout",
+  month,
+  saving,
+}: Offer & { saving?: string | undefined }) {
   return (
     <>
       <b className="price">{amount}</b>
-      {month && <small> that is {month}</small>}
+      {month && (
+        <small>
+          {" "}
+          that is {month}
+          {saving && `, ${saving}`}
+        </small>
+      )}
     </>
   );
 }

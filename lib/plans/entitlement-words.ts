@@ -51,8 +51,10 @@ export type StateWords = {
   next: string;
   /** The page on which to do it. */
   step?: { words: string; path: string };
+  /** What may be done in its place. */
+  other?: { words: string; path: string } | undefined;
   /** Whether it is for us to do. */
-  isForUs?: true;
+  isForUs?: true | undefined;
 };
 
 /** What the API answers someone who is signed in. */
@@ -110,7 +112,12 @@ export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): 
 
 const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(ends, licence);
 
-const updatePayment = stepTo("Update payment");
+/** What a mail says to press as well. */
+export const payOrChange = "Pay or change the card";
+
+const updatePayment = stepTo(payOrChange);
+
+const instead = (words: string) => ({ other: { words, path: `${pages.billing.path}#plans` } });
 
 /** A heading that a day completes. */
 type Dated = { dated?: string };
@@ -149,7 +156,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     isForUs: true,
   },
   "past due": {
-    dated: "Payment failed: update your card by",
+    dated: "Payment failed: your assistants stop on",
     next: "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
     ...updatePayment,
   },
@@ -161,8 +168,8 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   "change unpaid": {
     tag: "Change not paid",
-    dated: "Payment failed: update your card by",
-    next: `The change of your licence was not paid, so you have what you had before. If you do not want it any more, ${askUs()}.`,
+    dated: "Payment failed: your assistants stop on",
+    next: `The change of your licence was not paid, so you keep what you had until that day. If you do not want it any more, ${askUs()}.`,
     ...updatePayment,
   },
   "trial unpaid": {
@@ -180,7 +187,7 @@ type EndWords = {
   /** What is said of it while the company runs by another plan. */
   beside?: string;
   hint: (where: string) => string;
-  step: ReturnType<typeof stepTo>;
+  step: ReturnType<typeof stepTo> & Pick<StateWords, "other">;
 };
 
 const anew: EndWords = {
@@ -200,14 +207,14 @@ const ends: Record<LicenceEnd, EndWords> = {
   unfinished: {
     beside: "Your payment for a licence is not finished. Finish it, or begin anew.",
     hint: (where) => `Finish your payment${where}, or begin anew; they run again as soon as it is paid.`,
-    step: stepTo("Finish the payment"),
+    step: { ...stepTo("Finish the payment"), ...instead("Begin anew") },
   },
   returned: {
     beside:
       "The payment for your licence was returned to you, but Stripe charges you again when it renews. End it, or buy it again.",
     hint: (where) =>
       `Your payment was returned to you, but Stripe charges you again when the licence renews. End it${where}, or buy it again.`,
-    step: stepTo("End it at Stripe"),
+    step: { ...stepTo("End it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
     beside: "The licence that you bought is paused.",
@@ -218,10 +225,13 @@ const ends: Record<LicenceEnd, EndWords> = {
 
 const active = "Your plan is active";
 
+/** What is said of a licence whose plan is not named. */
+export const licensedTag = "Licensed";
+
 /** With the day on which it ends, if it does. */
 const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) => StateWords> = {
   licensed: (day) => ({
-    tag: "Licensed",
+    tag: licensedTag,
     heading: day ? `${active} until ${day}` : active,
     next: "Open your apps: your assistants are ready for work.",
   }),
@@ -282,6 +292,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     paused: "Licence paused",
     "trial over": "Free trial ended",
     unpaid: "Not paid",
+    returned: "Payment returned",
   };
   return {
     tag: tags[how] ?? "Licence ended",
@@ -290,6 +301,13 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     ...act,
   };
 }
+
+/** The words of an account that its owner deletes. */
+export const leavingWords = (deletesAtMs: number, zone: string | null) => ({
+  heading: `Your account will be deleted on ${dayOf(deletesAtMs, zone, short)}`,
+  next: "You asked for that. Until then nothing changes; afterwards nothing can be brought back.",
+  step: { words: "Keep my account", path: `${pages.account.path}#leave` },
+});
 
 /** What an end does to a company, as mails say it before and at the end. */
 export const endEffects = {

@@ -83,8 +83,9 @@ function lightOf(
   const state = licence && licenceStateOf(licence);
   if (state && (isDue(state) || (state === "unpaid" && decided.status !== "licensed")))
     return ["soon", "Payment due"];
-  const endsAtMs =
-    state && ["cancelled", "pausing", "unknown"].includes(state) ? licence?.ends_at_ms : givenEndMs;
+  const hasEnd = state !== undefined && ["cancelled", "pausing", "unknown"].includes(state);
+  const endsAtMs = hasEnd ? licence?.ends_at_ms : givenEndMs;
   const leftMs = (decided.trialEndsAt ? Date.parse(decided.trialEndsAt) : (endsAtMs ?? Infinity)) - nowMs;
-  return leftMs < soonMs ? ["soon", "Ends soon"] : ["good", "Runs"];
+  if (leftMs < soonMs) return ["soon", "Ends soon"];
+  return hasEnd ? ["soon", state === "pausing" ? "Pauses" : "Ends"] : ["good", "Active"];
 }

@@ -820,11 +820,11 @@ class Life {
       const says = `${state} of invoice ${invoice?.id} (${invoice?.status})`;
       this.compare(owner, says, total, invoice && { ...invoice, amount: invoice.total });
       const isOpen = invoice?.status === "open";
-      if (isOpen || state.startsWith("Open"))
+      if (isOpen || state.startsWith("Unpaid"))
         this.compare(
           owner,
           says,
-          state === "Open" ? total : moneyIn(state),
+          state === "Unpaid" ? total : moneyIn(state),
           invoice && { ...invoice, amount: invoice.amount_remaining },
         );
     }

@@ -35,10 +35,14 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
   const isCharged = settings().billing ? bought && liveOf(bought.subscriptions).length > 0 : false;
   const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false && account?.deletes_at_ms === null;
+  const shown: Standing =
+    lacksApp && hadApp
+      ? { ...state, light: ["soon", "Not connected"], heading: "No app is connected", next: "" }
+      : state;
   return (
-    <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
-      <StatusLights state={state} />
-      <h1>{state.heading}</h1>
+    <section className="card verdict" data-colour={shown.light[0]} aria-live="polite">
+      <StatusLights state={shown} />
+      <h1>{shown.heading}</h1>
       {trial && (
         <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
       )}
@@ -51,9 +55,12 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
       <div className="aside">{children}</div>
       <p>
         {lacksApp && trial && "Your trial is free, and ends by itself. "}
+        {lacksApp && hadApp && !trial && "Your plan is active. "}
         {lacksApp
           ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
-          : state.next}
+          : state.step
+            ? withMailLink(shown.next)
+            : shown.next}
       </p>
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
@@ -80,11 +87,41 @@ export function StatusLights({ state: { light, tag } }: { state: Standing }) {
 /** A link to where the next step is done; where that is for us to do, a mail to support with what it needs. */
 export function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
   const { supportEmail } = settings();
-  const { mayRun, status, heading, step, isForUs } = state;
+  const { mayRun, status, heading, step, other, isForUs } = state;
   const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);
   const body = account ? `&body=${encodeURIComponent(`My account is ${account.email}.\n\n`)}` : "";
   const help = (!mayRun || isForUs) && supportEmail && status !== "unavailable";
   const to =
     step ?? (help && { words: "Email support", path: `mailto:${supportEmail}?subject=${subject}${body}` });
-  return to ? <ButtonLink to={to.path}>{to.words}</ButtonLink> : null;
+  if (!to) return null;
+  if (!other) return <ButtonLink to={to.path}>{to.words}</ButtonLink>;
+  return (
+    <p className="actions">
+      <a className="button" href={to.path}>
+        {to.words}
+      </a>
+      <OtherStep to={other} />
+    </p>
+  );
+}
+
+/** What may be done in place of the next step. */
+export const OtherStep = ({ to: { words, path } }: { to: NonNullable<Standing["other"]> }) => (
+  <a className="button plain" href={path}>
+    {words}
+  </a>
+);
+
+/** A text in which the address of support is a link. */
+export function withMailLink(text: string): ReactNode {
+  const { supportEmail } = settings();
+  const [before, after] = supportEmail ? text.split(supportEmail) : [];
+  if (after === undefined) return text;
+  return (
+    <>
+      {before}
+      <a href={`mailto:${supportEmail}`}>{supportEmail}</a>
+      {after}
+    </>
+  );
 }

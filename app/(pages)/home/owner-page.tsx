@@ -12,6 +12,7 @@ import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
+import { leavingWords, licensedTag } from "@/lib/plans/entitlement-words";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
@@ -79,7 +80,18 @@ export function ownerPage(
         session.kind !== "program";
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
-      const state = describeStanding(known, bought?.licence, nowMs, account?.time_zone);
+      const standing = describeStanding(known, bought?.licence, nowMs, account?.time_zone);
+      const state: Standing = {
+        ...standing,
+        ...(contents &&
+          standing.tag === licensedTag && { tag: plans?.get(contents.plan)?.title ?? licensedTag }),
+        ...(account?.deletes_at_ms != null && {
+          light: ["stopped", "Will be deleted"],
+          ...leavingWords(account.deletes_at_ms, account.time_zone),
+          isForUs: undefined,
+          other: undefined,
+        }),
+      };
       const visit = { query, headers, state, account, bought, isLocal, nowMs };
       const problem = findProblem(url, {
         "sign-out": {
@@ -96,7 +108,7 @@ export function ownerPage(
           {...(isOwn && learning(account, session.actor))}
         >
           <ProblemNote problem={problem} />
-          {isOwn && account.deletes_at_ms !== null && page !== pages.account && (
+          {isOwn && account.deletes_at_ms !== null && page.path.startsWith(pages.access.path) && (
             <p className="problem" role="alert">
               Your account will be deleted on <Clock atMs={account.deletes_at_ms} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>
@@ -117,7 +129,7 @@ export function ownerPage(
           )}
           {state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} />}
           <div className="foot-notes">
-            <Checked state={state} nowMs={nowMs} />
+            {state.status !== "unavailable" && <Checked state={state} nowMs={nowMs} />}
             <Support />
           </div>
         </div>

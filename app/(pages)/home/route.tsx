@@ -92,7 +92,7 @@ function Prices({ licences }: Offers) {
   if (shown.length === 0) return null;
   return (
     <>
-      <p className="quiet">To choose from, at any time:</p>
+      <p className="quiet">A licence costs:</p>
       <dl className="what-runs">
         {shown.map(({ priceId, name, amount }) => (
           <Fact key={priceId} name={name}>
@@ -123,7 +123,7 @@ function OwnPlan({ account, contents, plans }: OwnVisit) {
 function OwnCredits({ account, state }: OwnVisit) {
   return (
     <section className="card" aria-labelledby="credits">
-      <Balance account={account} mayRun={state.mayRun} />
+      <Balance account={account} mayRun={state.mayRun} isShort />
       <p>
         {spendable(account) <= 0 && sellsCreditsTo(account) ? (
           <a href={`${pages.billing.path}#packs`}>Buy credits</a>

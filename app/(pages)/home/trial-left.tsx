@@ -17,8 +17,8 @@ export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
       <p>
         <strong>
           {left} {left === 1 ? unit : `${unit}s`} left
-        </strong>{" "}
-        of {days} {days === 1 ? "day" : "days"}, until <Clock atMs={endsAtMs} shows="day and time" />
+        </strong>
+        , until <Clock atMs={endsAtMs} shows="day and time" />
       </p>
       <Bar days={Math.min(days, maxDrawn)} left={(leftMs / dayMs) * Math.min(1, maxDrawn / days)} />
     </div>

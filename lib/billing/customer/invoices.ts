@@ -11,7 +11,7 @@ const maxCharges = 300;
 
 /**
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
- * until when it is paid, and whether it took another one's place. `pdf` and `page` are Stripe's addresses of its document and
+ * until when it is paid, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's addresses of its document and
  * of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid by then, or charged no more.
  */
 export type Invoice = {
@@ -23,7 +23,7 @@ export type Invoice = {
   due: number;
   paid: number;
   refunded: number;
-  item: { priceId: string; untilMs: number | undefined; isChange: boolean } | undefined;
+  item: { priceId: string; untilMs: number | undefined; isChange: boolean; credited: number } | undefined;
   pdf: string | undefined;
   page: string | undefined;
   next: { what: "charged" | "mailed"; atMs: number } | undefined;
@@ -80,6 +80,7 @@ function itemOf({ lines, billing_reason }: Stripe.Invoice): Invoice["item"] {
     priceId: idOf(price),
     untilMs: end > start ? end * 1000 : undefined,
     isChange: billing_reason === "subscription_update",
+    credited: -lines.data.reduce((sum, { amount }) => sum + Math.min(0, amount), 0),
   };
 }
 

@@ -62,10 +62,34 @@ export async function amountInWords(
 /** What a price for several months comes to in one: `€82.50 a month`, or `about €83.33 a month` if that is not exact. */
 export function monthInWords(price: Stripe.Price, customersCurrency: string | undefined): string | undefined {
   const { currency, unit_amount } = chargedIn(price, customersCurrency);
-  const { interval, interval_count = 1 } = price.recurring ?? {};
-  const months = interval_count * (interval === "year" ? 12 : interval === "month" ? 1 : 0);
+  const months = monthsOf(price);
   if (unit_amount === null || months <= 1) return undefined;
   return `${shareInWords(unit_amount, months, currency)} a month`;
+}
+
+/** What a price is a month, in the currency's smallest unit, for comparison; `undefined` for one that is not for months. */
+export function monthlyAmount(
+  price: Stripe.Price,
+  customersCurrency: string | undefined,
+): number | undefined {
+  const { unit_amount } = chargedIn(price, customersCurrency);
+  const months = monthsOf(price);
+  return unit_amount === null || months === 0 ? undefined : unit_amount / months;
+}
+
+function monthsOf({ recurring }: Stripe.Price): number {
+  const { interval, interval_count = 1 } = recurring ?? {};
+  return interval_count * (interval === "year" ? 12 : interval === "month" ? 1 : 0);
+}
+
+/** What one of a pack of credits comes to, for example `€0.02`; `undefined` for every other price. */
+export function creditInWords(
+  price: Stripe.Price,
+  customersCurrency: string | undefined,
+): string | undefined {
+  const { currency, unit_amount } = chargedIn(price, customersCurrency);
+  const credits = creditsOf(price);
+  return credits && unit_amount !== null ? shareInWords(unit_amount, credits, currency) : undefined;
 }
 
 /** The amount of a price, in the customer's currency if it has that. */

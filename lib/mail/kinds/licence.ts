@@ -13,6 +13,7 @@ import {
   endWords,
   type LicenceEnd,
   licenceEndsOn,
+  payOrChange,
 } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
@@ -202,7 +203,7 @@ const failedRenewal = {
   subject: "Your payment failed",
   what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
   ifNot: "If it stays unpaid",
-  press: "Update payment",
+  press: payOrChange,
 };
 
 /** By the reason for which a subscription is past due. */
@@ -274,7 +275,7 @@ const whatNext: Record<LicenceEnd, typeof again> = {
   "trial over": { ...again, words: "You were not charged. You can choose a licence at any time." },
   unpaid: {
     words: "Your payment failed. Your licence goes on as soon as the last invoice is paid.",
-    press: "Update payment",
+    press: payOrChange,
   },
   returned: {
     words:

@@ -352,7 +352,9 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       const text = await home(buyer);
       expect(text).not.toContain("Buy Office licence");
       expect(text).toContain("Manage billing");
-      expect(text, "a licence that is not paid goes on at Stripe").toContain(">Update payment</button>");
+      expect(text, "a licence that is not paid goes on at Stripe").toContain(
+        ">Pay or change the card</button>",
+      );
       const words = {
         past_due: "<small>if the card keeps failing</small>",
         unpaid: "Your licence ended on",
@@ -444,7 +446,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(failed).toContain(
       "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
     );
-    expect(failed).toContain(">Update payment</button>");
+    expect(failed).toContain(">Pay or change the card</button>");
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
     expect(due).toContain("Payment due");

@@ -73,6 +73,8 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     await leave(buyer);
     expect((await exported(buyer)).deletesAt).toBe(deletesAt);
     expect(await links(buyer)).toHaveLength(1);
+    for (const path of ["/home", "/home/billing"])
+      expect((await buyer.browser.open(path)).text).toContain("Keep my account");
     for (const path of ["/home", "/home/billing", "/home/access"])
       expect((await buyer.browser.open(path)).text).toContain("Your account will be deleted on");
     expect(await shop.service.statusFor(await shop.service.token(buyer.email))).toBe(200);

@@ -135,11 +135,11 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     expect(text).toMatch(
       new RegExp(`\n\nWe try again on \\w+,? ${day.format(chargedMs)} at [\\d:]+ UTC\\.\n\n`),
     );
-    expect(text).toMatch(/^Update payment:\nhttp:\S+\/home\/billing$/m);
-    expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Update payment<\/a>/);
+    expect(text).toMatch(/^Pay or change the card:\nhttp:\S+\/home\/billing$/m);
+    expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Pay or change the card<\/a>/);
     buyer.browser = await Browser.signIn(shop.service, buyer.email);
     const { text: page } = await buyer.browser.open("/home/billing");
-    expect(page, "there is what the mail says to press").toContain(">Update payment</button>");
+    expect(page, "there is what the mail says to press").toContain(">Pay or change the card</button>");
   });
 
   it("is announced without a date of the next charge where Stripe has none", async () => {

@@ -69,8 +69,11 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
-      expect(text).toContain("The change of your licence was not paid, so you have what you had before.");
-      expect(text).toContain("for the change to Team licence, €990.00 a year");
+      expect(text).toContain(
+        "The change of your licence was not paid, so you keep what you had until that day.",
+      );
+      expect(text).toMatch(/for the change to Team licence, €990\.00 a year, less €[\d.]+ that you had paid/);
+      expect(text, "in place of a button").toContain(">After your payment</p>");
       expect(text).not.toContain("<strong>Team licence</strong>");
       expect(await subjects(buyer)).toEqual(["The payment for your change failed"]);
       stripe.change(subscription, { status: "unpaid" });
@@ -112,7 +115,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       stripe.change(subscription, {});
       await shop.deliverAll();
       expect([await plan(buyer), await limit(buyer)]).toEqual(["licensed", 50]);
-      expect(await pages(buyer)).toContain("Payment failed: update your card by");
+      expect(await pages(buyer)).toContain("Payment failed: your assistants stop on");
     }
   });
 
@@ -335,7 +338,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("trial");
     const after = await page(buyer);
     expect(after).toContain("Licence paused");
-    expect(after).toContain("To go on with your licence, write to help@example.com; or choose another one.");
+    expect(after.replaceAll(/<[^>]*>/g, "")).toContain(
+      "To go on with your licence, write to help@example.com; or choose another one.",
+    );
     const [, mail] = await subjects(buyer);
     expect(mail).toBeUndefined();
     expect(after).not.toContain("Pay the last invoice");
@@ -486,7 +491,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       const text = await page(buyer);
       expect(text).not.toContain("Payment due");
       expect(text).toContain("that you bought is not paid");
-      expect(text).toContain(">Licensed<");
+      expect(text, "the badge names the plan").toMatch(/class="tag">[^<]*[Ll]icence</);
     }
   });
 

@@ -130,6 +130,16 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
     await set(service, "office-licence", "--price", "price_month", "--price", "price_year");
   });
 
+  it("say how many months of a year are free, beside a month that is taxed alike", async () => {
+    const year = stripe.prices.get("price_year") ?? expect.fail("no price");
+    stripe.prices.set("price_year", { ...year, tax_behavior: "inclusive" });
+    shop.pass(11 * 60_000); // prices are kept for ten minutes
+    const { Office } = plansIn(await pageOf(await shop.admit("--trial-ends", "2026-01-01")));
+    stripe.prices.set("price_year", year);
+    shop.pass(11 * 60_000);
+    expect(Office).toContain("that is about €40.83 a month, 2 months free");
+  });
+
   it("say on /home what the owner has", async () => {
     const { buyer } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     const words = wordsIn(await pageOf(buyer, "/home"));

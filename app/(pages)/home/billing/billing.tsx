@@ -8,7 +8,7 @@ import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import { NextStep, StatusLights } from "../check-result";
+import { NextStep, OtherStep, StatusLights, withMailLink } from "../check-result";
 import type { Offer, Purchases } from "./offers";
 import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
 
@@ -37,6 +37,7 @@ export function Billing({
 }: BillingProps) {
   const state = bought?.licence && licenceStateOf(bought.licence);
   const licence = licenceThatCounts(account, bought, standing);
+  const isLeaving = account.deletes_at_ms !== null;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
@@ -60,7 +61,7 @@ export function Billing({
             <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.
           </p>
         )}
-        {!saysNothing(state, standing) && <p>{standing.next}</p>}
+        {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
         {state === "renews" && !terms.next && (
           <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
         )}
@@ -69,15 +70,16 @@ export function Billing({
             An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
           </p>
         )}
-        {state && asksAtStripe(state, account) && standing.step && (
+        {state && asksAtStripe(state, account) && !isLeaving && standing.step && (
           <PostForm
             action={forms.openPortal.path}
             hidden={{ account: account.id, ...(state === "unfinished" && { for: state }) }}
           >
-            <button type="submit">{standing.step.words}</button>
+            <button type="submit">{standing.step.words}</button>{" "}
+            {standing.other && <OtherStep to={standing.other} />}
           </PostForm>
         )}
-        {standing.isForUs && <NextStep state={standing} account={account} />}
+        {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (
           <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
             <p className="quiet">
@@ -142,7 +144,10 @@ export function Packs({ offers, accountId }: PacksProps) {
           <li key={offer.priceId}>
             <div>
               <strong>{offer.name}</strong>
-              <p className="quiet">{offer.amount ?? "Price shown at checkout"}</p>
+              <p className="quiet">
+                {offer.amount ?? "Price shown at checkout"}
+                {offer.credit && `, that is ${offer.credit} a credit`}
+              </p>
             </div>
             <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
               <button

@@ -77,22 +77,30 @@ export function Credits({ account, mayRun, read, children }: CreditsProps) {
   );
 }
 
-type BalanceProps = { account: Account; mayRun: boolean };
+type BalanceProps = {
+  account: Account;
+  mayRun: boolean;
+  /** Says what credits are only where some are to be had, or none are left. */
+  isShort?: true;
+};
 
 /** The balance, what a credit is, and what happens without any. */
-export function Balance({ account, mayRun }: BalanceProps) {
+export function Balance({ account, mayRun, isShort }: BalanceProps) {
   const credits = spendable(account);
+  const saysMore = !isShort || credits <= 0;
   return (
     <>
       <dl className="total">
         <dt id="credits">Credits</dt>
         <dd>{formatCredits(credits)}</dd>
       </dl>
-      <p className="quiet">
-        {creditUse()} A job that costs more than you have is refused.
-        {mayRun && " Your company keeps running either way."}
-        {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
-      </p>
+      {saysMore && (
+        <p className="quiet">
+          {creditUse()} A job that costs more than you have is refused.
+          {mayRun && " Your company keeps running either way."}
+          {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
+        </p>
+      )}
     </>
   );
 }

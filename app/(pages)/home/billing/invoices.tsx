@@ -72,13 +72,14 @@ export const hasOpen = (read: Read | undefined) =>
   (read?.listed ?? []).some(({ status }) => status === "open");
 
 function InvoiceEntry(invoice: NamedInvoice) {
-  const { atMs, name = "Invoice", item, status, currency, total, pdf, page, next } = invoice;
+  const { atMs, name = "Invoice", item, status, currency, total, paid, refunded, pdf, page, next } = invoice;
+  const isReturned = refunded > 0 && refunded === paid;
   const day = formatInstant(atMs, "date", "UTC");
   return (
     <li>
       <span>
         {item?.isChange ? `Change to ${name}` : name}
-        {item?.untilMs && (
+        {item?.untilMs && !isReturned && (
           <>
             {" "}
             until <Clock atMs={item.untilMs} shows="date" />
@@ -87,7 +88,10 @@ function InvoiceEntry(invoice: NamedInvoice) {
       </span>
       <em>{describeState(invoice)}</em>
       <Clock atMs={atMs} shows="date" />
-      <b>{moneyInWords(total, currency)}</b>
+      <b>
+        {moneyInWords(total, currency)}
+        {refunded > 0 && <small>{moneyInWords(-refunded, currency).replace("-", "−")}</small>}
+      </b>
       <small>
         {status === "open" && page && (
           <a href={page} rel="noopener noreferrer" aria-label={`Pay the invoice of ${day}`}>
@@ -117,7 +121,7 @@ function NextStep({ next }: Pick<Invoice, "next">) {
 }
 
 function describeState({ status, currency, total, due, paid, refunded }: Invoice): string {
-  if (status === "open") return due === total ? "Open" : `Open, ${moneyInWords(due, currency)} to pay`;
+  if (status === "open") return due === total ? "Unpaid" : `Unpaid, ${moneyInWords(due, currency)} to pay`;
   if (status === "void") return "Void, nothing to pay";
   if (status === "uncollectible") return "Not paid, and written off";
   if (refunded > 0)

@@ -5,8 +5,17 @@ import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
 import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
-import { amountInWords, monthInWords, readPrice, type Tax, taxOf } from "@/lib/billing/prices/prices";
+import {
+  amountInWords,
+  creditInWords,
+  monthInWords,
+  monthlyAmount,
+  readPrice,
+  type Tax,
+  taxOf,
+} from "@/lib/billing/prices/prices";
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
+import { moneyInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
 import { isDue } from "@/lib/plans/entitlement-words";
 import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
@@ -26,6 +35,10 @@ export type Offer = {
   tax: Tax | undefined;
   /** What a price for several months comes to in one. */
   month: string | undefined;
+  /** What one of a pack of credits comes to, for example `€0.02`. */
+  credit?: string | undefined;
+  /** What it costs a month, in the currency's smallest unit, for comparison. */
+  perMonth?: number | undefined;
   /** How often it is paid, for example `1 year`; undefined while Stripe does not say so. */
   period: string | undefined;
   plan: Plan | undefined;
@@ -70,11 +83,15 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
   };
 }
 
-/** To which price the licence was changed that is not paid, if Stripe says so in time. */
+/** To which price the licence was changed that is not paid, and what was taken off, if Stripe says so in time. */
 async function readUnpaidChange(bought: Purchases, plans: Plans, nowMs: number) {
   const { listed = [] } = (await readInvoicesOf(bought, nowMs)) ?? {};
-  const { item } = listed.find(({ status, item }) => status === "open" && item?.isChange) ?? {};
-  return item && (await readOffersOf([item.priceId], plans, nowMs)).get(item.priceId);
+  const { item, currency } = listed.find(({ status, item }) => status === "open" && item?.isChange) ?? {};
+  if (!item || !currency) return undefined;
+  return {
+    offer: (await readOffersOf([item.priceId], plans, nowMs)).get(item.priceId),
+    credit: item.credited > 0 ? moneyInWords(item.credited, currency) : undefined,
+  };
 }
 
 /** What is known of prices that were sold once, by their ids. */
@@ -177,6 +194,8 @@ async function readOffer(
     amount,
     tax,
     month: price && monthInWords(price, currency),
+    credit: price && creditInWords(price, currency),
+    perMonth: price && monthlyAmount(price, currency),
     period: interval && `${interval_count} ${interval}`,
     plan,
     isSold: price?.active !== false,

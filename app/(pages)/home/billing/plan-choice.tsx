@@ -9,6 +9,7 @@ import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Icon } from "../../icons";
 import { groupByPlan, hasWords, PlanCard, taxInWords } from "../../plan-cards";
 import { PostForm } from "../../post-form";
+import { withMailLink } from "../check-result";
 import { GivenUntil } from "../given-until";
 import { asksAtStripe } from "./billing";
 import type { Changes, Offer, Offers, Purchases } from "./offers";
@@ -39,11 +40,6 @@ export function PlanChoice({
 }: PlanChoiceProps) {
   const { licences = [], buysLicences = false } = offers ?? {};
   const own = mayRun ? contents.plan : undefined;
-  const shown = groupByPlan(
-    plans,
-    licences,
-    (plan) => plan.name === own || (!settings().billing && hasWords(plan)),
-  );
   const paid = bought?.licence;
   const isAsked = paid && asksAtStripe(licenceStateOf(paid), account);
   const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
@@ -69,9 +65,18 @@ export function PlanChoice({
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
-      isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />
+      (isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />) ||
+      (paid && <p className="present">{whenInWords(paid)}</p>)
     );
   const acts = buysLicences || licences.some(mayChange);
+  // Where nothing can be chosen, only prices of the period that is paid, or by the month.
+  const only = paidOffer?.period ?? monthly;
+  const hasOnly = ({ plan }: Offer) => licences.some((one) => one.plan === plan && one.period === only);
+  const shown = groupByPlan(
+    plans,
+    licences.filter((offer) => acts || offer.period === only || !hasOnly(offer)),
+    (plan) => plan.name === own || (!settings().billing && hasWords(plan)),
+  );
   const without = licences.filter(
     (offer) => offer.priceId !== paidPrice && !(buysLicences || mayChange(offer)),
   );
@@ -90,8 +95,8 @@ export function PlanChoice({
       {buysLicences && bought && <p>{beforeOffers(bought)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
-      {whyNot && <p>{whyNot}</p>}
-      {(!acts || licences.every((offer) => act(offer))) && (
+      {whyNot && <p>{withMailLink(whyNot)}</p>}
+      {acts && licences.every((offer) => act(offer)) && (
         <Periods offers={licences} shownPrice={changes?.offer?.priceId ?? paidPrice} />
       )}
       <ul className="plans">
@@ -134,6 +139,16 @@ const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (
     Your plan{paidAs && `, paid ${periodInWords(paidAs).toLowerCase()}`}
   </p>
 );
+
+/** What stands where a button would, of what an owner without that plan cannot choose now. */
+function whenInWords(licence: NonNullable<Purchases["licence"]>): string {
+  const state = licenceStateOf(licence);
+  if (state === "cancelled") return "Once you keep your licence";
+  if (state === "free") return "After the first payment";
+  return state === "invoiced" || (wantsPayment(state) && state !== "pausing")
+    ? "After your payment"
+    : "Ask us";
+}
 
 /** Why prices have no button, if some have none: what has to be done first, or whom to ask. */
 function whyNoButton(

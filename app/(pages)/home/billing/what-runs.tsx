@@ -4,7 +4,7 @@ import type { Card } from "@/lib/billing/customer/card";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
-import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
+import type { LicenceState } from "@/lib/plans/entitlement-words";
 import { describeDue, endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
@@ -23,7 +23,7 @@ export type Terms = {
   card?: Card | undefined;
   limit?: number | null;
   /** What a change that is not paid leads to. */
-  change?: Offer | undefined;
+  change?: { offer?: Offer | undefined; credit?: string | undefined } | undefined;
 };
 
 /** The licence that the words about an account are about: one that runs, or for whose sake the company is stopped. */
@@ -148,9 +148,10 @@ function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: Ren
             {isFree || !isAtRenewal ? (
               <>
                 on <Clock atMs={atMs} shows="date" />
+                {isFree && period === "1 month" && ", then each month"}
               </>
             ) : (
-              amount > 0 && period && `for ${period.replace(/^1 /, "a ").replace(/^(\d.*)/, "$1s")}`
+              amount > 0 && period && period.replace(/^1 /, "a ").replace(/^(\d.*)/, "every $1s")
             )}
           </>
         }
@@ -173,11 +174,12 @@ function Day({ licence, next, change }: Pick<LicenceFactsProps, "licence"> & Pic
           {sum}
         </Fact>
       )}
-      {isDue(state) && licence.next_attempt_ms !== null && (
+      {sum && licence.next_attempt_ms !== null && (
         <Fact name="Next attempt" note="Stripe charges your card by itself">
           <Clock atMs={licence.next_attempt_ms} shows="date" />
         </Fact>
       )}
+      {noMore.includes(state) && <Fact name="Next charge">None</Fact>}
       {day && (
         <Fact name={day} note={note}>
           <Clock atMs={paymentDay(licence) ?? licence.period_ends_ms} shows="date" />
@@ -195,8 +197,13 @@ function Day({ licence, next, change }: Pick<LicenceFactsProps, "licence"> & Pic
   );
 }
 
-const changeInWords = ({ name, amount }: Partial<Offer> = {}) =>
-  name ? `for the change to ${[name, amount].filter(Boolean).join(", ")}` : "for the change";
+function changeInWords({ offer, credit }: NonNullable<Terms["change"]> = {}) {
+  const words = `for the change${offer ? ` to ${[offer.name, offer.amount].filter(Boolean).join(", ")}` : ""}`;
+  return credit ? `${words}, less ${credit} that you had paid` : words;
+}
+
+/** What ended without anything that is charged yet. */
+const noMore: readonly LicenceState[] = ["ended", "trial over", "paused"];
 
 const stops = "Assistants stop on";
 
