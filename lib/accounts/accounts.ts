@@ -10,9 +10,10 @@ import { type AccountTerms, changeGift, newTerms } from "@/lib/accounts/terms/gi
 import { validateTerms } from "@/lib/accounts/terms/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
+import { isPostgres } from "@/lib/db/event-triggers";
 import { hasRow } from "@/lib/db/has-row";
 import { paginate } from "@/lib/db/pagination";
-import { type Db, isPostgres } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding/onboarding-outbox";

@@ -13,9 +13,10 @@ import {
 import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { isPostgres } from "@/lib/db/event-triggers";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
-import { type Db, isPostgres, store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { Call } from "@/lib/http/call";
 import { rememberCaller } from "@/lib/http/known-caller";

@@ -169,8 +169,8 @@ export const eventTriggers: Record<string, EventTrigger> = {
 
 const readJson = /as_json\(([\w.]+)\)/g;
 
-/** Whether a database is PostgreSQL. */
-export const ofPostgres = (db: Pick<Kysely<unknown>, "getExecutor">) =>
+/** Whether a database is PostgreSQL; otherwise it is SQLite. */
+export const isPostgres = (db: Pick<Kysely<unknown>, "getExecutor">) =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
 /** Creates triggers, those of the same name anew. */
@@ -178,7 +178,7 @@ export async function createTriggers(
   db: Kysely<unknown>,
   triggers: Record<string, EventTrigger>,
 ): Promise<void> {
-  const isOnPostgres = ofPostgres(db);
+  const isOnPostgres = isPostgres(db);
   for (const [
     name,
     { after, when = "true", where = "true", type, account, from, data = "json_object()" },

@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely, QueryResult } from "kysely";
-import { ofPostgres } from "@/lib/db/event-triggers";
+import { isPostgres } from "@/lib/db/event-triggers";
 import { nameStatement } from "@/lib/db/statement-names";
 import type { Tables } from "@/lib/db/tables";
 
@@ -19,8 +19,8 @@ export function frequentStatement<Inputs extends Input[], Row>(
 ): (db: Db, ...inputs: Inputs) => Promise<QueryResult<Row>> {
   const built = new Map<boolean, { query: CompiledQuery<Row>; places: number[] }>();
   return (db, ...inputs) => {
-    const { query, places } = built.get(ofPostgres(db)) ?? buildOnce(db, build, inputs);
-    built.set(ofPostgres(db), { query, places });
+    const { query, places } = built.get(isPostgres(db)) ?? buildOnce(db, build, inputs);
+    built.set(isPostgres(db), { query, places });
     const given = inputs.map(toParameter);
     const parameters = query.parameters.map((value, at) => {
       const place = places[at] ?? -1;

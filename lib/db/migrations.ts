@@ -1,6 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { createTriggers, eventTriggers, ofPostgres } from "@/lib/db/event-triggers";
+import { createTriggers, eventTriggers, isPostgres } from "@/lib/db/event-triggers";
 import { firstSchema } from "@/lib/db/schema";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
@@ -38,7 +38,7 @@ export const beforeRelease = {
 export const migrations: Record<string, SchemaChange> = {
   [firstMigration]: {
     async up(db: Kysely<unknown>) {
-      await executeAll(db, firstSchema(ofPostgres(db)));
+      await executeAll(db, firstSchema(isPostgres(db)));
       await createTriggers(db, eventTriggers);
     },
   },

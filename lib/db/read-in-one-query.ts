@@ -1,7 +1,8 @@
 import type { Compilable, InferResult, QueryResult } from "kysely";
 import { jsonArrayFrom as asPostgresArray } from "kysely/helpers/postgres";
 import { jsonArrayFrom as asSqliteArray } from "kysely/helpers/sqlite";
-import { type Db, isPostgres } from "@/lib/db/store";
+import { isPostgres } from "@/lib/db/event-triggers";
+import type { Db } from "@/lib/db/store";
 
 type Query = Parameters<typeof asSqliteArray<object>>[0] & Compilable<object>;
 

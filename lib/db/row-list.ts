@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { type Db, isPostgres } from "@/lib/db/store";
+import { isPostgres } from "@/lib/db/event-triggers";
+import type { Db } from "@/lib/db/store";
 
 /** Texts for the right side of `in`: one parameter of any length, so that one statement serves every list. */
 export function listOf(db: Db, texts: readonly string[]) {

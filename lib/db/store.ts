@@ -5,7 +5,6 @@ import { answersWithinMs } from "@/lib/config/limits";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
-import { ofPostgres } from "@/lib/db/event-triggers";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
 import { migrations } from "@/lib/db/migrations";
 import type { PostgresPool } from "@/lib/db/postgres/pool";
@@ -19,11 +18,6 @@ import { tracing } from "@/lib/runtime/tracing";
 
 /** The database, or a transaction in it. */
 export type Db = Kysely<Tables>;
-
-/** Whether a database is PostgreSQL; otherwise it is SQLite. */
-export function isPostgres(db: Db): boolean {
-  return ofPostgres(db);
-}
 
 /** The store of this process. */
 export const processStore = () => processSingleton("store", () => new Store(settings()));

@@ -1,5 +1,6 @@
 import type { CompiledQuery, KyselyPlugin, QueryResult, UnknownRow } from "kysely";
-import { type Db, isPostgres } from "@/lib/db/store";
+import { isPostgres } from "@/lib/db/event-triggers";
+import type { Db } from "@/lib/db/store";
 
 /** An instance of the store that keeps what it was asked and what came of it, and tells the plan of a query. */
 export function watchQueries(db: Db) {

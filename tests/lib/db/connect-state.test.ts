@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { beginOfClient, clientOfState, subjectOfState } from "@/lib/db/connect-state";
-import { isPostgres } from "@/lib/db/store";
+import { isPostgres } from "@/lib/db/event-triggers";
 import { startStage } from "@/tests/support/block";
 import { everyEngine } from "@/tests/support/engines";
 
