@@ -28,11 +28,7 @@ export type AccountState = Pick<Tables["accounts"], "id" | "credit_thousandths" 
   last_place: number | null;
 } & LimitState;
 export type HoldRow = Tables["holds"];
-/** An entry without what was paid for it. */
-export type EntryRow = Omit<
-  Selectable<Tables["credit_entries"]>,
-  "amount" | "currency" | "price_id" | "checkout"
->;
+export type EntryRow = Selectable<Tables["credit_entries"]>;
 
 /**
  * What came of a write: the entry or the hold, with what the account can spend after it. It is stored, so it repeats nothing
@@ -270,7 +266,10 @@ export class LedgerDraft {
 
 type NewEntry = Pick<EntryRow, "backend_id" | "thousandths" | "reason" | "reference"> & Partial<EntryRow>;
 
-const blankEntry = { hold_id: null, reverses: null, reversed_thousandths: 0, number: null };
+const blankEntry = {
+  ...{ hold_id: null, reverses: null, reversed_thousandths: 0, number: null },
+  ...{ amount: null, currency: null, price_id: null, checkout: null },
+};
 
 const ofBackend = (
   backend_id: string,

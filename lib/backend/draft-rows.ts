@@ -3,7 +3,7 @@ import { limitColumns } from "@/lib/accounts/credits/credit-watch";
 import type { AccountState, EntryRow, HoldRow, LedgerDraft } from "@/lib/backend/credit-rules";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { selectLists } from "@/lib/db/read-in-one-query";
-import { listOf, rowsOf } from "@/lib/db/row-list";
+import { listOf, rowsOf, typesOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
@@ -11,46 +11,13 @@ import type { Tables } from "@/lib/db/tables";
 
 const keyTypes = { backend: "text", keyHash: "text" } as const;
 const accountTypes = {
-  id: "text",
-  credit_thousandths: "bigint",
-  held_thousandths: "bigint",
+  ...typesOf("accounts", ["id", "credit_thousandths", "held_thousandths"]),
+  ...typesOf("credit_limits", limitColumns),
   last_at_ms: "bigint",
   last_place: "bigint",
-  monthly_thousandths: "bigint",
-  month_ms: "bigint",
-  spent_thousandths: "bigint",
-  mail_below_thousandths: "bigint",
-  low_since_ms: "bigint",
-  top_up_below_thousandths: "bigint",
-  top_up_due_ms: "bigint",
-} as const satisfies Record<keyof AccountState, "text" | "bigint">;
-const entryTypes = {
-  id: "text",
-  account_id: "text",
-  thousandths: "bigint",
-  reason: "text",
-  created_at_ms: "bigint",
-  place: "bigint",
-  backend_id: "text",
-  reference: "text",
-  hold_id: "text",
-  reverses: "text",
-  reversed_thousandths: "bigint",
-  number: "bigint",
-} as const satisfies Record<keyof EntryRow, "text" | "bigint">;
-const holdTypes = {
-  id: "text",
-  account_id: "text",
-  backend_id: "text",
-  thousandths: "bigint",
-  reason: "text",
-  reference: "text",
-  created_at_ms: "bigint",
-  expires_at_ms: "bigint",
-  closed_as: "text",
-  closed_at_ms: "bigint",
-  entry_id: "text",
-} as const satisfies Record<keyof HoldRow, "text" | "bigint">;
+} as const;
+const entryTypes = typesOf("credit_entries");
+const holdTypes = typesOf("holds");
 const namesOf = <Types extends object>(types: Types) => Object.keys(types) as (keyof Types & string)[];
 const entryColumns = namesOf(entryTypes);
 const holdColumns = namesOf(holdTypes);

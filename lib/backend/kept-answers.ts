@@ -1,6 +1,6 @@
 import { Refusal } from "@/lib/backend/refusals";
 import { frequentStatement } from "@/lib/db/frequent-statement";
-import { rowsOf } from "@/lib/db/row-list";
+import { rowsOf, typesOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
@@ -34,14 +34,7 @@ export async function findAnswer(
   return known?.answer;
 }
 
-const keptTypes = {
-  backend_id: "text",
-  key_hash: "text",
-  account_id: "text",
-  body_digest: "text",
-  answer: "text",
-  written_at_ms: "bigint",
-} as const satisfies Record<keyof KeptWrite, "text" | "bigint">;
+const keptTypes = typesOf("backend_writes");
 const keptColumns = Object.keys(keptTypes) as (keyof KeptWrite)[];
 
 const insertAnswers = frequentStatement((db, rows: readonly KeptWrite[]) =>

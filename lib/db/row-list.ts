@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { isPostgres } from "@/lib/db/event-triggers";
 import type { Db } from "@/lib/db/store";
+import { addedColumns, firstTables, type TableColumns, type Tables } from "@/lib/db/tables";
 
 /** Texts for the right side of `in`: one parameter of any length, so that one statement serves every list. */
 export function listOf(db: Db, texts: readonly string[]) {
@@ -27,4 +28,15 @@ export function rowsOf<Row extends object>(
     ? sql<Row>`(select * from json_to_recordset(${json}) as list (${sql.join(typed)}))`
     : sql<Row>`(select ${sql.join(read)} from json_each(${json}))`;
   return selected.as("rows");
+}
+
+/** The types of a table's columns for {@link rowsOf}: of these, or of all. */
+export function typesOf<Table extends keyof Tables, Name extends keyof Tables[Table] & string>(
+  table: Table,
+  names?: readonly Name[],
+): Record<Name, "text" | "bigint"> {
+  const [first, added]: TableColumns[] = [firstTables, addedColumns];
+  const columns = Object.entries({ ...first?.[table], ...added?.[table] });
+  const chosen = columns.filter(([name]) => names?.includes(name as Name) ?? true);
+  return Object.fromEntries(chosen.map(([name, sql]) => [name, sql.split(" ")[0]])) as Record<Name, "text">;
 }

@@ -690,7 +690,7 @@ export const firstTables = {
 } as const satisfies TableColumns;
 
 /** What later migrations have added. */
-const addedColumns = {
+export const addedColumns = {
   accounts: {
     /** The owner's time zone by its name, for mails and pages; null until it is known. */
     time_zone: "text",
