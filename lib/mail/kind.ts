@@ -33,7 +33,12 @@ export type MailKind<Queued> = {
   examples: (atMs: number) => Record<string, MailContent>;
 };
 
-type Described<Queued> = Omit<MailKind<Queued>, "fields" | "address">;
+/** What is said of a kind, next to who gets it: its text, and examples of what that says. */
+type Described<Queued, Wanted> = Omit<MailKind<Queued>, "fields" | "address" | "examples"> & {
+  examples: (atMs: number) => Record<string, Said<Wanted>>;
+  text: (mail: Said<Wanted>, zone?: Zone) => MailContent;
+};
+type Said<Wanted> = Omit<Wanted, "to" | "timeZone">;
 
 /** A zone by its name; nothing for UTC. */
 export type Zone = string | null | undefined;
@@ -47,15 +52,17 @@ export function mailAbout<Queued, Wanted extends { to: string; timeZone?: Zone }
   {
     find,
     text,
+    examples,
     ...kind
-  }: Described<NoInfer<Queued>> & {
+  }: Described<NoInfer<Queued>, Wanted> & {
     find: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<Wanted | undefined>;
-    text: (mail: NoInfer<Wanted>, zone: Zone) => MailContent;
   },
 ): MailKind<Queued> {
   return {
     ...kind,
     fields,
+    examples: (atMs) =>
+      Object.fromEntries(Object.entries(examples(atMs)).map(([name, said]) => [name, text(said)])),
     async address(db, mail, nowMs) {
       const wanted = await find(db, mail, nowMs);
       if (!wanted) return undefined;
@@ -77,12 +84,11 @@ export function mailTo<Queued extends { to: string; timeZone?: Zone }>(
   {
     isWanted,
     ...kind
-  }: Described<NoInfer<Queued>> & {
+  }: Described<NoInfer<Queued>, Queued> & {
     isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>;
-    text: (mail: NoInfer<Queued>, zone: Zone) => MailContent;
   },
 ): MailKind<Queued> {
-  const find = async (db: Db, mail: Queued, nowMs: number) =>
+  const find = async (db: Db, mail: Queued, nowMs: number): Promise<Queued | undefined> =>
     (await isWanted(db, mail, nowMs)) ? { ...mail, timeZone: mail.timeZone } : undefined;
   return mailAbout(fields, { ...kind, find });
 }
@@ -93,7 +99,7 @@ export function mailTo<Queued extends { to: string; timeZone?: Zone }>(
  */
 export function mailToOwner<Queued extends { to: string }>(
   fields: z.ZodType<Queued>,
-  kind: Described<NoInfer<Queued>> & { text: (mail: NoInfer<Queued>, zone: Zone) => MailContent },
+  kind: Described<NoInfer<Queued>, Queued>,
 ): MailKind<Queued> {
   const find = async (db: Db, mail: Queued) => {
     if (await hasOwner(db, mail)) return mail;

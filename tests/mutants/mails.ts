@@ -143,7 +143,7 @@ export const mails: Mistakes = {
   "tests/lib/mail/scheduled-mails.test.ts": {
     "lib/mail/kinds/trial.ts": {
       "a trial that was extended between two attempts is said to have ended":
-        '    .where("trial_ends_at_ms", "=", mail.endsAtMs)\n',
+        '    .where("trial_ends_at_ms", "=", endsAtMs)\n',
       "a trial's mail leaves another mark than the build before looks for": [
         "`trial_ends_at_ms - ",
         "`trial_ends_at_ms + 1 - ",

@@ -3,61 +3,47 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
-import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
-import { mailTo, type Zone } from "@/lib/mail/kind";
-import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
+import { mailTo } from "@/lib/mail/kind";
+import { formatInstant } from "@/lib/mail/mail-content";
 
 const timeZone = z.string().nullish();
 const deletion = z.object({ to: z.string(), token: z.string(), deletesAtMs: z.int(), timeZone });
-type Deletion = z.infer<typeof deletion>;
 
 export const deletionMails = {
+  /** After an owner has asked to delete their account, with the link that takes it back. */
   "account deletion": mailTo(deletion, {
-    isWanted: isLeaving,
-    text: deletionText,
-    examples: (atMs) => ({
-      "account-deletion": deletionText({ deletesAtMs: atMs + dayMs, token: "preview" }),
-    }),
+    isWanted: (db, { to, deletesAtMs }) =>
+      hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs)),
+    examples: (atMs) => ({ "account-deletion": { deletesAtMs: atMs + dayMs, token: "preview" } }),
+    text({ deletesAtMs, token }, zone) {
+      const end = formatInstant(deletesAtMs, zone);
+      return {
+        subject: "Your account will be deleted",
+        preview: `On ${end}. Until then you can keep it.`,
+        body: [
+          `You asked us to delete your account. That happens on ${end}. A running licence ends then, and is not refunded by us.`,
+          "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
+          { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
+          "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+        ],
+      };
+    },
   }),
   /** To the email of an account that is gone. */
   farewell: mailTo(z.object({ to: z.string(), atMs: z.int(), timeZone }), {
     isWanted: async () => true,
-    text: farewellText,
-    examples: (atMs) => ({ farewell: farewellText({ atMs }) }),
+    examples: (atMs) => ({ farewell: { atMs } }),
+    text: ({ atMs }, zone) => ({
+      subject: "Your account is deleted",
+      preview: "Nothing is left that names you.",
+      body: [
+        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
+        "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
+        "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
+        { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },
+      ],
+      footer: ["You received this email because this address had an account here until now."],
+    }),
   }),
 };
-
-function isLeaving(db: Db, { to, deletesAtMs }: Deletion): Promise<boolean> {
-  return hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs));
-}
-
-/** The mail after an owner has asked to delete their account, with the link that takes it back. */
-function deletionText({ deletesAtMs, token }: Omit<Deletion, "to">, zone?: Zone): MailContent {
-  const end = formatInstant(deletesAtMs, zone);
-  return {
-    subject: "Your account will be deleted",
-    preview: `On ${end}. Until then you can keep it.`,
-    body: [
-      `You asked us to delete your account. That happens on ${end}. A running licence ends then, and is not refunded by us.`,
-      "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
-      { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
-      "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-    ],
-  };
-}
-
-/** The last mail to an owner, once the account is gone. */
-function farewellText({ atMs }: { atMs: number }, zone?: Zone): MailContent {
-  return {
-    subject: "Your account is deleted",
-    preview: "Nothing is left that names you.",
-    body: [
-      `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
-      "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
-      "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
-      { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },
-    ],
-    footer: ["You received this email because this address had an account here until now."],
-  };
-}

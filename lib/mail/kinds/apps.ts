@@ -5,7 +5,7 @@ import { sessionDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { type DueMail, dueAtOnce, mailAbout, mailToOwner, type Zone } from "@/lib/mail/kind";
-import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 
 /*
  * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
@@ -27,27 +27,78 @@ type App = Omit<z.infer<typeof app>, "to">;
 const example = { name: "Claude Code", origin: "a program on a computer" };
 
 export const appMails = {
+  /** An app that the owner has approved. */
   "new app": mailToOwner(app, {
-    text: newAppText,
-    examples: (atMs) => ({ "new-app": newAppText({ ...example, atMs }) }),
+    examples: (atMs) => ({ "new-app": { ...example, atMs } }),
+    text: (app, zone) => ({
+      subject: "An app was connected to your account",
+      preview: previewOf(app, zone),
+      body: [
+        `An app was connected to your account on ${formatInstant(app.atMs, zone)}:`,
+        describeApp(app),
+        "It can read whether your plan is active, and your credits. It can’t approve anything for you.",
+        "If you approved it, you have nothing to do.",
+        "If you didn’t, end its access now: someone else may be signed in as you.",
+        linkTo(ownerPages.access, "See your apps"),
+      ],
+    }),
   }),
+  /** An app whose session ended because one of its tokens was used a second time. */
   "replayed app": mailToOwner(app, {
-    text: replayedText,
-    examples: (atMs) => ({ "replayed-app": replayedText({ name: "Claude", origin: "claude.ai", atMs }) }),
+    examples: (atMs) => ({ "replayed-app": { name: "Claude", origin: "claude.ai", atMs } }),
+    text: (app, zone) => ({
+      subject: "An app was disconnected: a token may have been copied",
+      preview: previewOf(app, zone),
+      body: [
+        `An app was disconnected on ${formatInstant(app.atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+        describeApp(app),
+        "It could read whether your plan was active, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
+        linkTo(ownerPages.access, "See your apps"),
+      ],
+    }),
   }),
+  /** An app whose tokens are renewed from several networks in turn, once for each approval. */
   "app in turn": mailToOwner(app, {
-    text: inTurnText,
-    examples: (atMs) => ({ "app-in-turn": inTurnText({ ...example, atMs }) }),
+    examples: (atMs) => ({ "app-in-turn": { ...example, atMs } }),
+    text: (app, zone) => ({
+      subject: "An app is used from several networks in turn",
+      preview: previewOf(app, zone),
+      body: [
+        `An app got new tokens from several networks in turn, the last time on ${formatInstant(app.atMs, zone)}:`,
+        describeApp(app),
+        "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
+        "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
+        linkTo(ownerPages.access, "See your apps"),
+      ],
+    }),
   }),
+  /** Before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
   "app ending": mailAbout(ending, {
     isScheduled: true,
     takeDue,
     find: findApps,
-    text: endingText,
     examples(atMs) {
       const one = { ...example, endsAtMs: atMs + 7 * dayMs };
       const other = { name: "Weekly reports", origin: "reports.example", endsAtMs: atMs + 7.5 * dayMs };
-      return { "app-end": endingText({ apps: [one] }), "apps-end": endingText({ apps: [one, other] }) };
+      return { "app-end": { apps: [one] }, "apps-end": { apps: [one, other] } };
+    },
+    text({ apps }, zone) {
+      const isOne = apps.length === 1;
+      return {
+        subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
+        preview: `Keep ${isOne ? "it" : "them"} with one button, or do nothing.`,
+        body: [
+          ...apps.map(
+            ({ name, origin, endsAtMs }) =>
+              `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
+          ),
+          `You can keep your apps for another ${sessionDays.app} days. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
+          linkTo(ownerPages.access, "Keep your apps"),
+        ],
+        footer: [
+          `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
+        ],
+      };
     },
   }),
 };
@@ -100,29 +151,7 @@ async function findApps(db: Db, mail: Ending, nowMs: number) {
   const apps = sessions.map(({ name, app_origin: origin, endsAtMs }) => ({
     ...{ name: name ?? "An app", origin, endsAtMs },
   }));
-  return owner && { ...mail, to: owner.email, apps };
-}
-
-type EndingApp = { name: string; origin: string | null; endsAtMs: number };
-
-/** The mail before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
-function endingText({ apps }: { apps: EndingApp[] }, zone?: Zone): MailContent {
-  const isOne = apps.length === 1;
-  return {
-    subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
-    preview: `Keep ${isOne ? "it" : "them"} with one button, or do nothing.`,
-    body: [
-      ...apps.map(
-        ({ name, origin, endsAtMs }) =>
-          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
-      ),
-      `You can keep your apps for another ${sessionDays.app} days. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
-      linkTo(ownerPages.access, "Keep your apps"),
-    ],
-    footer: [
-      `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
-    ],
-  };
+  return owner && { to: owner.email, apps };
 }
 
 /** A site was verified by its host; of anything else only the kind is known, which is several words. */
@@ -133,50 +162,4 @@ const describeApp = ({ name, origin }: App) => ({
   points: [`It calls itself: “${name}”`, ...(origin ? [describeOrigin(origin)] : [])],
 });
 
-/** The mail about an app that the owner has approved. */
-function newAppText(app: App, zone?: Zone): MailContent {
-  const { name, atMs } = app;
-  return {
-    subject: "An app was connected to your account",
-    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
-    body: [
-      `An app was connected to your account on ${formatInstant(atMs, zone)}:`,
-      describeApp(app),
-      "It can read whether your plan is active, and your credits. It can’t approve anything for you.",
-      "If you approved it, you have nothing to do.",
-      "If you didn’t, end its access now: someone else may be signed in as you.",
-      linkTo(ownerPages.access, "See your apps"),
-    ],
-  };
-}
-
-/** The mail about an app whose session ended because one of its tokens was used a second time. */
-function replayedText(app: App, zone?: Zone): MailContent {
-  const { name, atMs } = app;
-  return {
-    subject: "An app was disconnected: a token may have been copied",
-    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
-    body: [
-      `An app was disconnected on ${formatInstant(atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
-      describeApp(app),
-      "It could read whether your plan was active, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
-      linkTo(ownerPages.access, "See your apps"),
-    ],
-  };
-}
-
-/** The mail about an app whose tokens are renewed from several networks in turn, once for each approval. */
-function inTurnText(app: App, zone?: Zone): MailContent {
-  const { name, atMs } = app;
-  return {
-    subject: "An app is used from several networks in turn",
-    preview: `“${name}”, on ${formatInstant(atMs, zone)}`,
-    body: [
-      `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
-      describeApp(app),
-      "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
-      "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
-      linkTo(ownerPages.access, "See your apps"),
-    ],
-  };
-}
+const previewOf = ({ name, atMs }: App, zone: Zone) => `“${name}”, on ${formatInstant(atMs, zone)}`;

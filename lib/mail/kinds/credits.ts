@@ -3,8 +3,8 @@ import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { mailAbout, type Zone } from "@/lib/mail/kind";
-import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { mailAbout } from "@/lib/mail/kind";
+import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 
 /** Why automatic purchases were turned off. */
 export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
@@ -12,7 +12,6 @@ export type StopReason = (typeof stopReasons)[number];
 
 /** The credits that were left, and the threshold, in thousandths. */
 const low = z.object({ accountId: z.string(), below: z.int(), left: z.int(), atMs: z.int() });
-type Low = z.infer<typeof low>;
 
 const stopped = z.object({
   accountId: z.string(),
@@ -20,61 +19,61 @@ const stopped = z.object({
   /** The id under which the log says why Stripe refused it. */
   purchase: z.string().optional(),
 });
-type Stopped = z.infer<typeof stopped>;
 
 export const creditMails = {
+  /** Credits have fallen below what their owner wants to hear of, if they still do. */
   "low credits": mailAbout(low, {
     isScheduled: true,
     triedForMs: 2 * dayMs,
-    find: findWarned,
-    text: lowText,
-    examples: (atMs) => ({ "low-credits": lowText({ below: 20_000, left: 19_875, atMs }) }),
+    async find(db, { accountId, ...mail }) {
+      const limits = limitsOf(db, accountId).where("mail_below_thousandths", "is not", null);
+      const owner = await limits.executeTakeFirst();
+      return owner && { ...mail, ...owner };
+    },
+    examples: (atMs) => ({ "low-credits": { below: 20_000, left: 19_875, atMs } }),
+    text(mail, zone) {
+      const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
+      return {
+        subject: `You have fewer than ${below} credits`,
+        preview: `${left} were left.`,
+        body: [
+          `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
+          "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
+          linkTo(ownerPages.billing, "See your credits"),
+        ],
+        footer: [
+          "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
+        ],
+      };
+    },
   }),
+  /** Automatic purchases of credits were turned off because one failed, unless their owner has turned them on again. */
   "automatic purchase stopped": mailAbout(stopped, {
     isScheduled: true,
     triedForMs: 2 * dayMs,
-    find: findStopped,
-    text: stoppedText,
-    examples: () => ({ "automatic-purchase-stopped": stoppedText({ why: "confirmation" }) }),
+    async find(db, { accountId, ...mail }) {
+      const owner = await limitsOf(db, accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
+      return owner && { ...mail, ...owner };
+    },
+    examples: () => ({ "automatic-purchase-stopped": { why: "confirmation" as const } }),
+    text: ({ why, purchase }) => ({
+      subject: "Automatic purchases of credits are off",
+      preview: whyStopped[why],
+      body: [
+        `We no longer buy credits for you, and try no further payment. ${whyStopped[why]}`,
+        "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
+        ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
+        linkTo(ownerPages.billing, "See your credits"),
+      ],
+    }),
   }),
 };
-
-/** The owner, if they still want to hear of it. */
-async function findWarned(db: Db, mail: Low) {
-  const owner = await limitsOf(db, mail.accountId)
-    .where("mail_below_thousandths", "is not", null)
-    .executeTakeFirst();
-  return owner && { ...mail, ...owner };
-}
-
-/** The owner, if they have not turned it on again. */
-async function findStopped(db: Db, mail: Stopped) {
-  const owner = await limitsOf(db, mail.accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
-  return owner && { ...mail, ...owner };
-}
 
 const limitsOf = (db: Db, accountId: string) =>
   accountBy(db, "id", accountId)
     .innerJoin("credit_limits", "account_id", "id")
     .select("email as to")
     .where("subject", "is not", null);
-
-/** The mail when credits have fallen below what their owner wants to hear of. Amounts are in thousandths. */
-function lowText(mail: Omit<Low, "accountId">, zone?: Zone): MailContent {
-  const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
-  return {
-    subject: `You have fewer than ${below} credits`,
-    preview: `${left} were left.`,
-    body: [
-      `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
-      "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
-      linkTo(ownerPages.billing, "See your credits"),
-    ],
-    footer: [
-      "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
-    ],
-  };
-}
 
 const inCredits = (thousandths: number) => (thousandths / 1000).toLocaleString("en");
 
@@ -87,17 +86,3 @@ export const whyStopped: Record<StopReason, string> = {
   returned: "A payment for credits was returned or disputed.",
   refused: "Stripe did not take the payment, and you were not charged.",
 };
-
-/** The mail when automatic purchases of credits were turned off because one failed. */
-function stoppedText({ why, purchase }: Omit<Stopped, "accountId">): MailContent {
-  return {
-    subject: "Automatic purchases of credits are off",
-    preview: whyStopped[why],
-    body: [
-      `We no longer buy credits for you, and try no further payment. ${whyStopped[why]}`,
-      "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
-      ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
-      linkTo(ownerPages.billing, "See your credits"),
-    ],
-  };
-}

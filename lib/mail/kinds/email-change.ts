@@ -26,26 +26,37 @@ const changed = z.object({
   atMs: z.int(),
   timeZone: z.string().nullish(),
 });
-type Changed = z.infer<typeof changed>;
 
 export const emailChangeMails = {
   "email change": mailAbout(asked, {
     find: findChange,
-    text: changeText,
     examples(atMs) {
       const change = { id: "preview", other: "new@example.com", untilMs: atMs + dayMs };
       const to = { ...change, side: "to", isTaken: false, isConfirmed: false } as const;
       return {
-        "email-change-old": changeText({ ...to, side: "from" }),
-        "email-change-new": changeText(to),
-        "email-change-taken": changeText({ ...to, isTaken: true }),
+        "email-change-old": { ...to, side: "from" as const },
+        "email-change-new": to,
+        "email-change-taken": { ...to, isTaken: true },
       };
+    },
+    text(change, zone) {
+      if (change.side === "from") return toOldEmail(change, zone);
+      return change.isTaken ? toEmailWithAccount() : toNewEmail(change, zone);
     },
   }),
   "email changed": mailTo(changed, {
     isWanted: async () => true,
-    text: changedText,
-    examples: (atMs) => ({ "email-changed": changedText({ email: "new@example.com", atMs }) }),
+    examples: (atMs) => ({ "email-changed": { email: "new@example.com", atMs } }),
+    text: ({ email, atMs }, zone) => ({
+      subject: "Your account has another email",
+      preview: `It is ${email} now.`,
+      body: [
+        `The email of your account was changed to ${email} on ${formatInstant(atMs, zone)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
+        "If that was you, you have nothing to do. You are still signed in where you were.",
+        `If it wasn’t, change the password of this mailbox and write to ${settings().supportEmail ?? "the people who run this service"}: someone could read it.`,
+      ],
+      footer: ["We always email the old address when an account changes its email."],
+    }),
   }),
 };
 
@@ -59,12 +70,6 @@ async function findChange(db: Db, mail: Asked, nowMs: number) {
 }
 
 type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean };
-
-/** The mail that asks one of the two mailboxes whether an account may change its email. */
-function changeText(change: EmailChange, zone?: Zone): MailContent {
-  if (change.side === "from") return toOldEmail(change, zone);
-  return change.isTaken ? toEmailWithAccount() : toNewEmail(change, zone);
-}
 
 function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone?: Zone): MailContent {
   return {
@@ -106,20 +111,5 @@ function toEmailWithAccount(): MailContent {
       { label: "Sign in", url: settings().appUrl + ownerPages.account.path },
     ],
     footer: ["If it wasn’t you, ignore this email."],
-  };
-}
-
-/** The mail to the email that an account had until now. */
-function changedText({ email, atMs }: Omit<Changed, "to">, zone?: Zone): MailContent {
-  const { supportEmail } = settings();
-  return {
-    subject: "Your account has another email",
-    preview: `It is ${email} now.`,
-    body: [
-      `The email of your account was changed to ${email} on ${formatInstant(atMs, zone)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
-      "If that was you, you have nothing to do. You are still signed in where you were.",
-      `If it wasn’t, change the password of this mailbox${supportEmail ? ` and write to ${supportEmail}` : " and write to the people who run this service"}: someone could read it.`,
-    ],
-    footer: ["We always email the old address when an account changes its email."],
   };
 }

@@ -7,12 +7,10 @@ import {
   mailedInvitationUrl,
 } from "@/lib/mail/links/invitation-token";
 import { SendError } from "@/lib/mail/mail";
-import type { MailContent } from "@/lib/mail/mail-content";
 import { createClerkInvitation } from "@/lib/mail/senders/clerk-invitations";
 import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
 
 const invitation = z.object({ to: z.string(), token: z.string(), isOnWaitlist: z.boolean().default(false) });
-type Invitation = z.infer<typeof invitation>;
 
 const clerks = z.object({ to: z.string() });
 
@@ -27,17 +25,42 @@ const clerkInvitation: MailKind<z.infer<typeof clerks>> = {
 export const invitationMails = {
   invitation: mailTo(invitation, {
     isWanted: async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
-    text: invitationText,
     examples: () => ({
-      invitation: invitationText({ token: "preview", isOnWaitlist: false }),
-      "invitation-waitlist": invitationText({ token: "preview", isOnWaitlist: true }),
+      invitation: { token: "preview", isOnWaitlist: false },
+      "invitation-waitlist": { token: "preview", isOnWaitlist: true },
+    }),
+    text: ({ token, isOnWaitlist }) => ({
+      subject: "Your invitation to Corner Office",
+      preview: "Your place is ready.",
+      body: [
+        `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
+        { label: "Open your account", url: mailedInvitationUrl(token) },
+        `The link works once, only for this email, and expires in ${invitationDays} days.`,
+      ],
+      footer: [
+        isOnWaitlist
+          ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
+          : "You received this email because someone invited you. If that was a mistake, ignore it.",
+      ],
     }),
   }),
   "clerk invitation": clerkInvitation,
+  /** Asks whether an email on the waitlist is its reader's. */
   waitlist: mailTo(z.object({ to: z.string(), token: z.string() }), {
     isWanted: replaceConfirmation,
-    text: confirmationText,
-    examples: () => ({ waitlist: confirmationText({ token: "preview" }) }),
+    examples: () => ({ waitlist: { token: "preview" } }),
+    text: ({ token }) => ({
+      subject: "Confirm your place on the waitlist",
+      preview: "So that we know this address is yours.",
+      body: [
+        "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
+        { label: "Confirm the address", url: confirmationUrl(token) },
+        `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
+      ],
+      footer: [
+        "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
+      ],
+    }),
   }),
 };
 
@@ -46,37 +69,3 @@ const tryInviting = (email: string) =>
     () => undefined,
     ({ message }: Error) => new SendError(message, { mayRetry: true }),
   );
-
-/** The mail with an invitation. */
-function invitationText({ token, isOnWaitlist }: Omit<Invitation, "to">): MailContent {
-  return {
-    subject: "Your invitation to Corner Office",
-    preview: "Your place is ready.",
-    body: [
-      `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
-      { label: "Open your account", url: mailedInvitationUrl(token) },
-      `The link works once, only for this email, and expires in ${invitationDays} days.`,
-    ],
-    footer: [
-      isOnWaitlist
-        ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
-        : "You received this email because someone invited you. If that was a mistake, ignore it.",
-    ],
-  };
-}
-
-/** The mail that asks whether an email on the waitlist is its reader's. */
-function confirmationText({ token }: { token: string }): MailContent {
-  return {
-    subject: "Confirm your place on the waitlist",
-    preview: "So that we know this address is yours.",
-    body: [
-      "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
-      { label: "Confirm the address", url: confirmationUrl(token) },
-      `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
-    ],
-    footer: [
-      "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
-    ],
-  };
-}

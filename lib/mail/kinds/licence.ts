@@ -4,11 +4,10 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
-import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
+import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 import {
-  type AccountEnd,
   endEffects,
   endWords,
   type LicenceEnd,
@@ -35,28 +34,67 @@ export const licenceMails = {
   "payment failed": mailAbout(failed, {
     isScheduled: true,
     find: findFailed,
-    text: failedText,
     examples: (atMs) => ({
-      "payment-failed": failedText({
+      "payment-failed": {
         ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49.00", planTitle: "Office" },
         triedAtMs: atMs + 3 * dayMs,
-      }),
+      },
     }),
+    text(mail, zone) {
+      const stop = formatInstant(mail.stopsAtMs, zone);
+      const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
+      const again = mail.triedAtMs && formatInstant(mail.triedAtMs, zone);
+      const ofSum = mail.due ? ` of ${mail.due}` : "";
+      const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
+      return {
+        subject,
+        preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your assistants stop on ${stop}.`,
+        body: [
+          what(ofSum, plan),
+          ...(again ? [`We try again on ${again}.`] : []),
+          `${ifNot}, your assistants stop on ${stop}. Until then they go on working.`,
+          linkTo(ownerPages.billing, press),
+          "If you have paid already, you have nothing to do.",
+        ],
+      };
+    },
   }),
   "licence ending": mailAbout(ending, {
     isScheduled: true,
     takeDue: takeEnding,
     find: findEnding,
-    text: endingText,
-    examples: (atMs) => ({ "licence-ending": endingText({ endsAtMs: atMs + 3 * dayMs, after: "nothing" }) }),
+    examples: (atMs) => ({ "licence-ending": { endsAtMs: atMs + 3 * dayMs, after: "nothing" as const } }),
+    // It names the end and no distance, because it may be sent later.
+    text({ endsAtMs, after }, zone) {
+      const end = formatInstant(endsAtMs, zone);
+      return {
+        subject: `${licenceEndsOn} ${end}`,
+        heading: "Your licence ends soon",
+        preview: "This is what changes then, and how to keep it.",
+        body: [
+          `Your licence is cancelled, and ends on ${end}.`,
+          `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
+          "To keep the licence, take the cancellation back before then.",
+          linkTo(ownerPages.billing, "Keep the licence"),
+        ],
+      };
+    },
   }),
   "licence ended": mailAbout(ended, {
     isScheduled: true,
     triedForMs: 2 * dayMs, // as for trials
     find: findEnded,
-    text: endedText,
-    examples: (atMs) => ({
-      "licence-ended": endedText({ after: "nothing", end: { what: "licence", atMs, how: "ended" } }),
+    examples: (atMs) =>
+      ({ "licence-ended": { after: "nothing", end: { what: "licence", atMs, how: "ended" } } }) as const,
+    text: ({ end, after }, zone) => ({
+      subject: endWords(end, zone).heading,
+      preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
+      body: [
+        `Your licence ended on ${formatInstant(end.atMs, zone)}.`,
+        `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
+        whatNext[end.how].words,
+        linkTo(ownerPages.billing, whatNext[end.how].press),
+      ],
     }),
   }),
 };
@@ -85,7 +123,10 @@ async function takeEnding(transaction: Db, nowMs: number): Promise<DueMail<z.inf
   });
 }
 
-/** `undefined` if it was paid, or the licence has ended. */
+/**
+ * `undefined` if it was paid, or the licence has ended. `triedAtMs`: when the card is charged again, if Stripe does; `due`:
+ * what is to be paid, as “€49.00”; both if known.
+ */
 async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
   const licence = await ownedSubscriptions(db)
     .select(["email", "licence_until_ms", "status_reason"])
@@ -98,7 +139,7 @@ async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
   const { email: to, licence_until_ms: stopsAtMs, status_reason, next_attempt_ms, paid_plan } = licence;
   const planTitle = (await readPlans(db)).get(paid_plan ?? "licensed")?.title;
   const triedAtMs = (next_attempt_ms ?? 0) > nowMs ? next_attempt_ms : null;
-  return { ...mail, to, stopsAtMs, triedAtMs, status_reason, due: describeDue(licence), planTitle };
+  return { to, stopsAtMs, triedAtMs, status_reason, due: describeDue(licence), planTitle };
 }
 
 /** `undefined` if it goes on, or the account has another one. */
@@ -122,7 +163,7 @@ async function findEnding(db: Db, mail: z.infer<typeof ending>) {
     )
     .executeTakeFirst();
   const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
-  return after && { ...mail, to: licence.email, after };
+  return after && { to: licence.email, endsAtMs: mail.endsAtMs, after };
 }
 
 /** `undefined` if the account has a licence again. */
@@ -136,12 +177,9 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const after = owner && afterLicence(owner.plan, owner.trial_ends_at_ms, nowMs);
   const subscriptions = db.selectFrom("billing_subscriptions").selectAll();
   const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
-  const end = {
-    what: "licence",
-    atMs: mail.endedAtMs,
-    how: licence ? endStateOf(licence) : "ended",
-  } as const;
-  return after && { ...mail, to: owner.email, after, end };
+  const how: LicenceEnd = licence ? endStateOf(licence) : "ended";
+  const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
+  return after && { to: owner.email, after, end };
 }
 
 function ownedSubscriptions(db: Db) {
@@ -169,35 +207,6 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
   hobby: "Your company goes on with the free hobby plan, with fewer assistants.",
   trial: "Your company goes on with the rest of your trial.",
 };
-
-/** `triedAtMs`: when the card is charged again, if Stripe does; `due`: what is to be paid, as “€49.00”; both if known. */
-type FailedPayment = {
-  stopsAtMs: number;
-  triedAtMs: number | null;
-  status_reason: string | null;
-  due: string | undefined;
-  planTitle: string | undefined;
-};
-
-/** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
-function failedText(mail: FailedPayment, zone?: Zone): MailContent {
-  const stop = formatInstant(mail.stopsAtMs, zone);
-  const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
-  const again = mail.triedAtMs && formatInstant(mail.triedAtMs, zone);
-  const ofSum = mail.due ? ` of ${mail.due}` : "";
-  const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
-  return {
-    subject,
-    preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your assistants stop on ${stop}.`,
-    body: [
-      what(ofSum, plan),
-      ...(again ? [`We try again on ${again}.`] : []),
-      `${ifNot}, your assistants stop on ${stop}. Until then they go on working.`,
-      linkTo(ownerPages.billing, press),
-      "If you have paid already, you have nothing to do.",
-    ],
-  };
-}
 
 const failedRenewal = {
   subject: "Your payment failed",
@@ -228,40 +237,6 @@ const failures: Record<string, typeof failedRenewal> = {
     press: "Add a card",
   },
 };
-
-type EndingLicence = { endsAtMs: number; after: AfterLicence };
-
-/** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
-function endingText({ endsAtMs, after }: EndingLicence, zone?: Zone): MailContent {
-  const end = formatInstant(endsAtMs, zone);
-  return {
-    subject: `${licenceEndsOn} ${end}`,
-    heading: "Your licence ends soon",
-    preview: "This is what changes then, and how to keep it.",
-    body: [
-      `Your licence is cancelled, and ends on ${end}.`,
-      `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-      "To keep the licence, take the cancellation back before then.",
-      linkTo(ownerPages.billing, "Keep the licence"),
-    ],
-  };
-}
-
-type EndedLicence = { end: Extract<AccountEnd, { what: "licence" }>; after: AfterLicence };
-
-/** The mail at the end of a licence. */
-function endedText({ end, after }: EndedLicence, zone?: Zone): MailContent {
-  return {
-    subject: endWords(end, zone).heading,
-    preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
-    body: [
-      `Your licence ended on ${formatInstant(end.atMs, zone)}.`,
-      `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
-      whatNext[end.how].words,
-      linkTo(ownerPages.billing, whatNext[end.how].press),
-    ],
-  };
-}
 
 const again = {
   words: "You can choose a licence again at any time.",

@@ -2,61 +2,100 @@ import * as z from "zod";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/register/pages";
-import { hasOwner, mailTo, mailToOwner, type Zone } from "@/lib/mail/kind";
+import { hasOwner, mailTo, mailToOwner } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
-type Code = z.infer<typeof code>;
-
 const browser = z.object({ to: z.string(), name: z.string(), atMs: z.int() });
-type Browser = Omit<z.infer<typeof browser>, "to">;
-
 const passkey = browser.extend({ change: z.enum(["added", "removed"]) });
-type Passkey = Omit<z.infer<typeof passkey>, "to">;
 
 export const signInMails = {
   code: mailTo(code, {
     isWanted: hasOwner,
-    text: codeText,
     examples: () => ({
-      code: codeText({ code: "123456", isLong: false }),
-      "long-code": codeText({ code: "ABCD2345EFGH", isLong: true }),
+      code: { code: "123456", isLong: false },
+      "long-code": { code: "ABCD2345EFGH", isLong: true },
+    }),
+    text({ code, isLong }) {
+      const inFours = code.replace(/(.{4})(?=.)/g, "$1-");
+      if (isLong) return longCodeText(inFours);
+      const shown = code.length > 6 ? inFours : code;
+      return {
+        subject: `${shown} is your sign-in code`,
+        heading: "Your sign-in code",
+        preview: `It works once and expires in ${codeMinutes} minutes.`,
+        body: [
+          "Enter this code where you requested it:",
+          { code: shown },
+          `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
+        ],
+        footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
+      };
+    },
+  }),
+  /** A sign-in in a browser that had not signed in to the account before. */
+  "new browser": mailToOwner(browser, {
+    examples: (atMs) => ({ "new-browser": { name: "Chrome on Windows", atMs } }),
+    text: ({ name, atMs }, zone) => ({
+      subject: "A new browser signed in to your account",
+      preview: `${name}, on ${formatInstant(atMs, zone)}`,
+      body: [
+        "A browser that you had not used before signed in to your account:",
+        { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
+        "If that was you, you have nothing to do.",
+        "If it wasn’t, sign out all other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+        linkTo(ownerPages.access, "See your browsers"),
+      ],
     }),
   }),
-  "new browser": mailToOwner(browser, {
-    text: newBrowserText,
-    examples: (atMs) => ({ "new-browser": newBrowserText({ name: "Chrome on Windows", atMs }) }),
-  }),
+  /** A browser that is used from several networks in turn, once for each sign-in. */
   "browser in turn": mailToOwner(browser, {
-    text: inTurnText,
-    examples: (atMs) => ({ "browser-in-turn": inTurnText({ name: "Chrome on Windows", atMs }) }),
+    examples: (atMs) => ({ "browser-in-turn": { name: "Chrome on Windows", atMs } }),
+    text: ({ name, atMs }, zone) => ({
+      subject: "A browser is used from several networks in turn",
+      preview: `${name}, on ${formatInstant(atMs, zone)}`,
+      body: [
+        `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
+        { points: [`Browser: ${name}`] },
+        "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
+        "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
+        linkTo(ownerPages.access, "See your browsers"),
+      ],
+    }),
   }),
   passkey: mailToOwner(passkey, {
-    text: passkeyText,
     examples: (atMs) => ({
-      "passkey-added": passkeyText({ change: "added", name: "Chrome on macOS", atMs }),
-      "passkey-removed": passkeyText({ change: "removed", name: "Chrome on macOS", atMs }),
+      "passkey-added": { change: "added" as const, name: "Chrome on macOS", atMs },
+      "passkey-removed": { change: "removed" as const, name: "Chrome on macOS", atMs },
     }),
+    text({ change, name, atMs }, zone) {
+      const { appUrl, supportEmail } = settings();
+      const { next, undo } = passkeyChanges[change];
+      return {
+        subject: `A passkey was ${change}`,
+        preview: next,
+        body: [
+          `The passkey “${name}” was ${change} on ${formatInstant(atMs, zone)}. ${next}`,
+          "If that was you, you have nothing to do.",
+          `If it wasn’t, sign in with a code, ${undo}, and end all other sessions.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+          { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
+        ],
+        footer: ["We always email you when your passkeys change."],
+      };
+    },
   }),
 };
 
-/** The mail with a sign-in code. */
-function codeText({ code, isLong }: Omit<Code, "to">): MailContent {
-  const inFours = code.replace(/(.{4})(?=.)/g, "$1-");
-  if (isLong) return longCodeText(inFours);
-  const shown = code.length > 6 ? inFours : code;
-  return {
-    subject: `${shown} is your sign-in code`,
-    heading: "Your sign-in code",
-    preview: `It works once and expires in ${codeMinutes} minutes.`,
-    body: [
-      "Enter this code where you requested it:",
-      { code: shown },
-      `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
-    ],
-    footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
-  };
-}
+const passkeyChanges = {
+  added: {
+    next: "It can now sign in to your account without a code.",
+    undo: "remove this passkey",
+  },
+  removed: {
+    next: "It can no longer sign in to your account. A code by email still can.",
+    undo: "remove passkeys that you do not know",
+  },
+};
 
 function longCodeText(code: string): MailContent {
   return {
@@ -71,59 +110,5 @@ function longCodeText(code: string): MailContent {
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],
-  };
-}
-
-/** The mail about a sign-in in a browser that had not signed in to the account before. */
-function newBrowserText({ name, atMs }: Browser, zone?: Zone): MailContent {
-  return {
-    subject: "A new browser signed in to your account",
-    preview: `${name}, on ${formatInstant(atMs, zone)}`,
-    body: [
-      "A browser that you had not used before signed in to your account:",
-      { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
-      "If that was you, you have nothing to do.",
-      "If it wasn’t, sign out all other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-      linkTo(ownerPages.access, "See your browsers"),
-    ],
-  };
-}
-
-/** The mail about a browser that is used from several networks in turn, once for each sign-in. */
-function inTurnText({ name, atMs }: Browser, zone?: Zone): MailContent {
-  return {
-    subject: "A browser is used from several networks in turn",
-    preview: `${name}, on ${formatInstant(atMs, zone)}`,
-    body: [
-      `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
-      { points: [`Browser: ${name}`] },
-      "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
-      "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
-      linkTo(ownerPages.access, "See your browsers"),
-    ],
-  };
-}
-
-/** The mail about a passkey that was added or removed. */
-function passkeyText({ change, name, atMs }: Passkey, zone?: Zone): MailContent {
-  const { appUrl, supportEmail } = settings();
-  const next =
-    change === "added"
-      ? "It can now sign in to your account without a code."
-      : "It can no longer sign in to your account. A code by email still can.";
-  const undo =
-    change === "added"
-      ? "sign in with a code, remove this passkey, and end all other sessions."
-      : "sign in with a code, remove passkeys that you do not know, and end all other sessions.";
-  return {
-    subject: `A passkey was ${change}`,
-    preview: next,
-    body: [
-      `The passkey “${name}” was ${change} on ${formatInstant(atMs, zone)}. ${next}`,
-      "If that was you, you have nothing to do.",
-      `If it wasn’t, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-      { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
-    ],
-    footer: ["We always email you when your passkeys change."],
   };
 }

@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { type DueMail, dueAtOnce, mailAbout, type Zone } from "@/lib/mail/kind";
+import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 import { endEffects, endWords } from "@/lib/plans/entitlement-words";
@@ -32,8 +32,22 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
     }),
     find: findOwner,
-    text: endingText,
-    examples: (atMs) => ({ "trial-ending": endingText({ endsAtMs: atMs + 3 * dayMs }) }),
+    examples: (atMs) => ({ "trial-ending": { endsAtMs: atMs + 3 * dayMs } }),
+    // It names the end and no distance, because it may be sent later.
+    text({ endsAtMs }, zone) {
+      const end = formatInstant(endsAtMs, zone);
+      return {
+        subject: `Your trial ends on ${end}`,
+        heading: "Your trial ends soon",
+        preview: "This is what stops then, and what to do before.",
+        body: [
+          `Your trial ends on ${end}.`,
+          `${endEffects.soon} ${endEffects.nothingLost}`,
+          "To keep your company running, choose a plan before then.",
+          ...howToChoose(),
+        ],
+      };
+    },
   }),
   "trial ended": mailAbout(fields, {
     isScheduled: true,
@@ -42,8 +56,17 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
     }),
     find: findOwner,
-    text: endedText,
-    examples: (atMs) => ({ "trial-ended": endedText({ endsAtMs: atMs }) }),
+    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs } }),
+    text: ({ endsAtMs }, zone) => ({
+      subject: endWords({ what: "trial" }).heading,
+      preview: "Your assistants pause, and nothing is lost.",
+      body: [
+        `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
+        `${endEffects.now} ${endEffects.nothingLost}`,
+        "Your assistants can run again as soon as you have a plan.",
+        ...howToChoose(),
+      ],
+    }),
   }),
 };
 
@@ -70,44 +93,14 @@ function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPendin
 }
 
 /** Its owner; `undefined` if the trial does not end then any more. */
-async function findOwner(db: Db, mail: TrialMail) {
-  const owner = await accountBy(db, "id", mail.accountId)
+async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
+  const owner = await accountBy(db, "id", accountId)
     .select("email as to")
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
-    .where("trial_ends_at_ms", "=", mail.endsAtMs)
+    .where("trial_ends_at_ms", "=", endsAtMs)
     .executeTakeFirst();
-  return owner && { ...mail, ...owner };
-}
-
-/** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
-function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): MailContent {
-  const end = formatInstant(endsAtMs, zone);
-  return {
-    subject: `Your trial ends on ${end}`,
-    heading: "Your trial ends soon",
-    preview: "This is what stops then, and what to do before.",
-    body: [
-      `Your trial ends on ${end}.`,
-      `${endEffects.soon} ${endEffects.nothingLost}`,
-      "To keep your company running, choose a plan before then.",
-      ...howToChoose(),
-    ],
-  };
-}
-
-/** The mail at the end of a trial. */
-function endedText({ endsAtMs }: Pick<TrialMail, "endsAtMs">, zone?: Zone): MailContent {
-  return {
-    subject: endWords({ what: "trial" }).heading,
-    preview: "Your assistants pause, and nothing is lost.",
-    body: [
-      `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
-      `${endEffects.now} ${endEffects.nothingLost}`,
-      "Your assistants can run again as soon as you have a plan.",
-      ...howToChoose(),
-    ],
-  };
+  return owner && { ...owner, endsAtMs };
 }
 
 /** How to choose a plan: the button where they are sold, or else whom to ask. */
