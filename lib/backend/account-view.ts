@@ -1,8 +1,10 @@
+import type * as z from "zod";
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, isInState, isOnPlan } from "@/lib/accounts/accounts";
+import { isInState, isOnPlan } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { writeReference } from "@/lib/accounts/reference";
+import type { queries } from "@/lib/backend/inputs";
 import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/kept-answers";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
@@ -52,19 +54,10 @@ export async function readForBackend(db: Db, id: string, nowMs: number) {
   return described;
 }
 
-type Filter = {
-  email?: string | undefined;
-  reference?: string | undefined;
-  plan?: string | undefined;
-  state?: AccountState | undefined;
-  after?: string | undefined;
-  limit: number;
-};
-
 /** Lists accounts in the order of their ids: all, those of a plan or in a state, or the one with an email or a reference. */
 export async function listForBackend(
   db: Db,
-  { email, reference, plan, state, after, limit }: Filter,
+  { email, reference, plan, state, after, limit }: z.infer<typeof queries.accounts>,
   nowMs: number,
 ) {
   let query = db.selectFrom("accounts").select(accountAt(nowMs)).orderBy("id").limit(limit);

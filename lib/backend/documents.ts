@@ -4,7 +4,7 @@ import { account, answers, entry, event, hold, listedEntry, plan, refused } from
 import { assertionSeconds } from "@/lib/backend/assertion";
 import { nameOf, takesBody } from "@/lib/backend/description";
 import { inputs } from "@/lib/backend/inputs";
-import { refusals, refusalsOf, sharedRefusals } from "@/lib/backend/refusals";
+import { allRefusals, refusals, refusalsOf } from "@/lib/backend/refusals";
 import { clientLines, exchange, signedByHand, startLines } from "@/lib/backend/samples";
 import { eventDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -152,17 +152,12 @@ function bodyOf(name: keyof typeof inputs): string {
 }
 
 function errorSections(): string {
-  const own = Object.entries(refusals).map(([code, { status, when, hint }]) =>
-    section(code, `${status}`, when, hint),
-  );
-  const shared = Object.entries(sharedRefusals).map(([code, { statuses, when, hint, ...more }]) =>
-    section(code, `${statuses.join(" or ")}${"also" in more ? `, ${more.also}` : ""}`, when, hint),
-  );
-  return [...own, ...shared].join("\n\n");
+  const sections = Object.entries(allRefusals).map(([code, { status, also, when, hint }]) => {
+    const statuses = [[status].flat().join(" or "), also].filter(Boolean).join(", ");
+    return `### ${code}\n\nHTTP ${statuses}. ${when}\n\nWhat to do: ${hint}`;
+  });
+  return sections.join("\n\n");
 }
-
-const section = (code: string, status: string, when: string, hint: string) =>
-  `### ${code}\n\nHTTP ${status}. ${when}\n\nWhat to do: ${hint}`;
 
 /** The same as a page. */
 export function backendPage(): string {

@@ -10,11 +10,11 @@ import type { WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
 import { listEvents } from "@/lib/backend/event-list";
 import { inputs, parseInput, parseQuery, queries, readKey } from "@/lib/backend/inputs";
-import { findAnswer } from "@/lib/backend/kept-answers";
+import { findAnswer, type RequestIdentity } from "@/lib/backend/kept-answers";
 import { listPlans } from "@/lib/backend/plan-list";
 import { Refusal } from "@/lib/backend/refusals";
 import { writeCredits } from "@/lib/backend/write-groups";
-import { store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { Call, sourceOf } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import type { Work } from "@/lib/http/handler";
@@ -36,18 +36,9 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
     const { balance } = await readForBackend(db, idOf(call), call.nowMs);
     return answer({ ...(await listAccountEntries(db, idOf(call), after, limit)), balance });
   },
-  async entries({ query }) {
-    const { after, limit } = parseQuery(queries.list, query);
-    return answer(await listAllEntries(await store(), after, limit));
-  },
-  async events({ query }) {
-    const { after, limit } = parseQuery(queries.list, query);
-    return answer(await listEvents(await store(), after, limit));
-  },
-  async plans({ query }) {
-    const { after, limit } = parseQuery(queries.list, query);
-    return answer(await listPlans(await store(), after, limit));
-  },
+  entries: listed(listAllEntries),
+  events: listed(listEvents),
+  plans: listed(listPlans),
   checks: check,
   async spends(call, backend) {
     const { credits, ...words } = parseInput(inputs.spends, call.body);
@@ -91,6 +82,14 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
     return write(call, backend, { writes, toAnswer });
   },
 };
+
+/** The work of a list that is of no account. */
+function listed(list: (db: Db, after: string | undefined, limit: number) => Promise<object>): Work<Backend> {
+  return async ({ query }) => {
+    const { after, limit } = parseQuery(queries.list, query);
+    return answer(await list(await store(), after, limit));
+  };
+}
 
 /**
  * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds if they may run. That is decided in the
@@ -172,16 +171,10 @@ async function write(call: Call, backend: Backend, { toAnswer, ...wanted }: Want
 }
 
 /** What tells a request from others, and its repetition by: the address and the bytes of its body. */
-function toRequest(
-  call: Call,
-  { id: backend }: Backend,
-): Pick<WriteRequest, "backend" | "keyHash" | "digest"> {
+function toRequest(call: Call, { id: backend }: Backend): RequestIdentity {
   const keyHash = hash("sha256", readKey(call.headers), "base64url");
-  return {
-    backend,
-    keyHash,
-    digest: hash("sha256", Buffer.concat([Buffer.from(`${call.path}\n`), call.body]), "base64url"),
-  };
+  const digest = hash("sha256", Buffer.concat([Buffer.from(`${call.path}\n`), call.body]), "base64url");
+  return { backend, keyHash, digest };
 }
 
 const answer = (body: object | string): ResponseParts => ({

@@ -100,11 +100,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffe
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const at = issue?.path.reduce<string>(
-    (path, part) =>
-      typeof part === "number" ? `${path}[${part}]` : path ? `${path}.${String(part)}` : String(part),
-    "",
-  );
+  const at = z.core.toDotPath(issue?.path ?? []);
   throw invalid(`${at ? `'${at}'` : "The body"} is not as it must be: ${issue?.message}.`);
 }
 

@@ -116,87 +116,84 @@ export const refusals = {
 export type RefusalCode = keyof typeof refusals;
 
 /** What the public codes mean here that this API answers with too. */
-export const sharedRefusals = {
+const sharedRefusals = {
   invalid_request: {
-    statuses: [400],
+    status: 400,
     also: "408 if the request took too long to arrive",
     at: everywhere.filter((name) => name !== "account"),
     when: "A field of the body or of the query is not as it must be, the body is not JSON, or the `Idempotency-Key` is missing or too long.",
     hint: "`message` names the field: correct it. A key whose request was refused can be used again.",
   },
   signed_out: {
-    statuses: [401],
+    status: 401,
     at: ["checks"],
     when: "The owner's `token` in a check has expired or is none. The answer is that of `GET /api/entitlement`.",
     hint: "Ask the owner's app for a new token. Your assertion is fine.",
   },
   trial_ended: {
-    statuses: [403],
+    status: 403,
     at: ["checks"],
     when: "The owner of the token may not run. The answer is that of `GET /api/entitlement`.",
     hint: "Do not begin the work, and show the owner `message`.",
   },
   forbidden: {
-    statuses: [403],
+    status: 403,
     at: everywhere,
     when: "The backend may not do this. In a check with `ok` false: the record of the token's owner is missing.",
     hint: "Add the backend again with `--may read,spend`, or what it needs.",
   },
   not_found: {
-    statuses: [404],
+    status: 404,
     at: [],
     when: "There is no such address: the path has a typing error, a slash at its end, or an id with other characters.",
     hint: "Compare it with the addresses above.",
   },
   method_not_allowed: {
-    statuses: [405],
+    status: 405,
     at: everywhere,
     when: "The address does not accept this method.",
     hint: "Use one of those in `Allow`.",
   },
   too_large: {
-    statuses: [413],
+    status: 413,
     also: "431 if the headers are too large",
     at: writes,
     when: `The body is over ${inKibibytes(bodyLimits.write)}, or that of a batch over ${inKibibytes(bodyLimits.batch)}.`,
     hint: `Send shorter texts, or fewer than ${maxWritesAtOnce} spends at once.`,
   },
   unavailable: {
-    statuses: [429, 503],
+    status: [429, 503],
     at: everywhere,
     when: `The store did not answer in time, more than ${rateLimits.backends.perClient} requests a minute came from one address, or too many at once. A write may have been executed.`,
     hint: "Wait for the seconds in `Retry-After`, then send the same request with the same key: it is executed once.",
   },
   not_configured: {
-    statuses: [503],
+    status: 503,
     at: ["checks"],
     when: "This deployment has no sign-in, so no token can be checked.",
     hint: "Trying again does not help: spend without a check, or set `SIGN_IN`.",
   },
   internal_error: {
-    statuses: [500],
+    status: 500,
     at: everywhere,
     when: "An unexpected error on our side.",
     hint: "Send the same request with the same key. If it fails again, look for the `X-Request-Id` of the answer in the log.",
   },
-} as const satisfies Partial<
-  Record<ErrorCode, Placed & { statuses: readonly number[]; also?: string; when: string; hint: string }>
->;
+} as const satisfies Partial<Record<ErrorCode, Answered>>;
+
+type Answered = Placed & { status: number | readonly number[]; also?: string; when: string; hint: string };
+
+/** Every code that this API answers with. */
+export const allRefusals: Record<string, Answered> = { ...refusals, ...sharedRefusals };
 
 /** The refusals of an address: each status with its codes, ascending. */
 export function refusalsOf(name: BackendName): Map<number, string[]> {
-  const found = [
-    ...Object.entries(refusals).map(([code, { status, at }]) => ({ code, statuses: [status], at })),
-    ...Object.entries(sharedRefusals).map(([code, { statuses, at }]) => ({ code, statuses, at })),
-  ].flatMap(({ code, statuses, at }) =>
-    (at as readonly BackendName[]).includes(name)
-      ? statuses.map((status: number) => [status, code] as const)
-      : [],
-  );
-  const byStatus = new Map<number, string[]>();
-  for (const [status, code] of found.sort(([one], [other]) => one - other))
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  return byStatus;
+  const found = Object.entries(allRefusals)
+    .filter(([, { at }]) => at.includes(name))
+    .flatMap(([code, { status }]) => [status].flat().map((one) => ({ status: one, code })))
+    .sort((one, other) => one.status - other.status);
+  const byStatus = Map.groupBy(found, ({ status }) => status);
+  return new Map([...byStatus].map(([status, codes]) => [status, codes.map(({ code }) => code)]));
 }
 
 /** Why the backend API refused a request, by a code of its own. */

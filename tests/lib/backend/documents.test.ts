@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
 import { backendRoutes, clientRoutes, clientVersion } from "@/lib/backend/addresses";
-import { refusals, sharedRefusals } from "@/lib/backend/refusals";
+import { allRefusals } from "@/lib/backend/refusals";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService } from "@/tests/support/block";
 import { createFolder } from "@/tests/support/leash";
@@ -21,8 +21,7 @@ describe("the documents of the backend API", async () => {
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
     const markdown = await read("/docs");
     expect(markdown.headers["content-type"]).toBe("text/markdown; charset=utf-8");
-    for (const code of Object.keys({ ...refusals, ...sharedRefusals }))
-      expect(page.text).toContain(`id="${code}"`);
+    for (const code of Object.keys(allRefusals)) expect(page.text).toContain(`id="${code}"`);
     for (const { path } of Object.values(backendRoutes)) expect(markdown.text).toContain(path);
     expect((await service.ask("/docs")).text).not.toContain("insufficient_credits");
   });
