@@ -4,7 +4,7 @@ import { webhookTriedDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { describeEvent, eventColumns, type StoredEvent } from "@/lib/events/event";
-import { readEvents } from "@/lib/events/event-list";
+import { readEvents, readLastNumber } from "@/lib/events/event-list";
 import { type Answer, isSuccess, Receiver } from "@/lib/events/receiver";
 import { signDelivery } from "@/lib/events/signature";
 import { secretsOf, type WebhookRow } from "@/lib/events/webhooks";
@@ -63,16 +63,9 @@ export async function readWaiting(db: Db, id: string): Promise<Item[]> {
     .orderBy("delivery.number")
     .limit(maxWaiting)
     .execute();
-  return rows.map(({ attempts, first_at_ms, next_at_ms, ...event }) => ({
-    ...{
-      event,
-      number: Number(event.number),
-      attempts,
-      firstAtMs: first_at_ms,
-      nextAtMs: next_at_ms,
-      isStored: true,
-    },
-  }));
+  return rows.map(({ attempts, first_at_ms: firstAtMs, next_at_ms: nextAtMs, ...event }) => {
+    return { event, number: Number(event.number), attempts, firstAtMs, nextAtMs, isStored: true };
+  });
 }
 
 /** Delivers for one webhook while it has the lease. */
@@ -117,8 +110,7 @@ export class DeliveryRunner {
   }
 
   private async read(db: Db): Promise<void> {
-    const numbers = db.selectFrom("event_numbers").select("last").where("id", "=", 1);
-    const { last } = await numbers.executeTakeFirstOrThrow();
+    const last = await readLastNumber(db);
     if (last <= this.readThrough) return;
     const types = this.webhook.types?.split(",");
     const events = await readEvents(db, this.readThrough, readAtOnce, types);
@@ -293,18 +285,9 @@ export class DeliveryRunner {
 }
 
 function toRow(webhook_id: string, { item, state, atMs, said }: Settled) {
-  const { number, event, attempts, firstAtMs, nextAtMs } = item;
-  return {
-    ...{
-      webhook_id,
-      number,
-      event_id: event.id,
-      account_id: event.account_id,
-      type: event.type,
-      state,
-      attempts,
-    },
-    ...{ first_at_ms: firstAtMs, next_at_ms: nextAtMs, at_ms: atMs },
-    ...{ status: said?.status ?? null, answer: said?.answer ?? null },
-  };
+  const { number, event, attempts, firstAtMs: first_at_ms, nextAtMs: next_at_ms } = item;
+  const { id: event_id, account_id, type } = event;
+  const { status = null, answer = null } = said ?? {};
+  const told = { webhook_id, number, event_id, account_id, type };
+  return { ...told, state, attempts, first_at_ms, next_at_ms, at_ms: atMs, status, answer };
 }

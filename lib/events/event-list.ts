@@ -25,6 +25,12 @@ export async function readEvents(
   return read();
 }
 
+/** The last number of an event. */
+export async function readLastNumber(db: Db): Promise<number> {
+  const numbers = db.selectFrom("event_numbers").select("last").where("id", "=", 1);
+  return (await numbers.executeTakeFirstOrThrow()).last;
+}
+
 /** Numbers the oldest events that have no number. Returns how many it has numbered. */
 export async function numberEvents(db: Db, most: number): Promise<number> {
   const unnumbered = (from: Db) =>

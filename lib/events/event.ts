@@ -1,5 +1,7 @@
+import type { Selectable } from "kysely";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
+import type { Tables } from "@/lib/db/tables";
 import { parseJson } from "@/lib/http/json";
 
 /** What is told, with what each event says next to its account. The triggers of `db/event-triggers.ts` write them. */
@@ -25,18 +27,7 @@ export type EventType = keyof typeof eventTypes;
 
 export const eventTypeNames = Object.keys(eventTypes) as EventType[];
 
-/** An event as it is stored, once it has its numbers. */
-export type StoredEvent = {
-  id: string;
-  account_id: string;
-  type: string;
-  data: string;
-  at_ms: number;
-  number: number | null;
-  account_number: number | null;
-};
-
-/** The columns of a {@link StoredEvent}. */
+/** What is read of an event. */
 export const eventColumns = [
   "id",
   "account_id",
@@ -46,6 +37,9 @@ export const eventColumns = [
   "number",
   "account_number",
 ] as const;
+
+/** An event as it is stored, once it has its numbers. */
+export type StoredEvent = Pick<Selectable<Tables["events"]>, (typeof eventColumns)[number]>;
 
 /** An event as it is told: the body of a webhook, which is the same at each attempt. */
 export function describeEvent({ type, account_id, account_number, data, at_ms }: StoredEvent) {

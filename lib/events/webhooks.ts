@@ -6,7 +6,7 @@ import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type EventType, eventTypeNames } from "@/lib/events/event";
-import { numberEvents } from "@/lib/events/event-list";
+import { numberEvents, readLastNumber } from "@/lib/events/event-list";
 import { isSuccess, parseReceiver, Receiver } from "@/lib/events/receiver";
 import { isPrivateKey, makeSecret, signDelivery } from "@/lib/events/signature";
 import { ApiError } from "@/lib/http/errors";
@@ -40,6 +40,7 @@ export async function addWebhook(
   const id = `wh_${randomBytes(12).toString("base64url")}`;
   const { secret, told } = makeSecret(isAsymmetric);
   await change(db, { by, what: "webhook add", id }, nowMs, async (transaction) => {
+    while ((await numberEvents(transaction, 1000)) === 1000);
     const { count } = await transaction
       .selectFrom("webhooks")
       .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -52,14 +53,14 @@ export async function addWebhook(
     await transaction
       .insertInto("webhooks")
       .values({
-        ...{
-          id,
-          url: href,
-          types: types?.join() ?? null,
-          sealed_secret: seal(purpose, id, secret),
-          added_at_ms: nowMs,
-        },
-        ...{ position: await lastNumber(transaction), version: 1, lease_until_ms: 0 },
+        id,
+        url: href,
+        types: types?.join() ?? null,
+        sealed_secret: seal(purpose, id, secret),
+        added_at_ms: nowMs,
+        position: await readLastNumber(transaction),
+        version: 1,
+        lease_until_ms: 0,
       })
       .execute();
   });
@@ -229,11 +230,7 @@ export async function describeWebhook(db: Db, row: WebhookRow) {
     .groupBy("state")
     .execute();
   const count = (state: string) => Number(counts.find((one) => one.state === state)?.count ?? 0);
-  const { last } = await db
-    .selectFrom("event_numbers")
-    .select("last")
-    .where("id", "=", 1)
-    .executeTakeFirstOrThrow();
+  const last = await readLastNumber(db);
   return {
     ...{ id, url, events: types?.split(",") ?? null },
     state: stateOf(row),
@@ -295,12 +292,6 @@ export function parseTypes(text: string): EventType[] | undefined {
   const names = text.split(",").map((name) => name.trim());
   const types = eventTypeNames.filter((type) => names.includes(type));
   return types.length === new Set(names).size ? types : undefined;
-}
-
-async function lastNumber(transaction: Db): Promise<number> {
-  while ((await numberEvents(transaction, 1000)) === 1000);
-  const numbers = transaction.selectFrom("event_numbers").select("last").where("id", "=", 1);
-  return (await numbers.executeTakeFirstOrThrow()).last;
 }
 
 /** Changes a webhook, and records where it sends what. */
