@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { corsOfBanner } from "@/lib/http/cors";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { pages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
 
 /** The statuses of operations; `lib/docs/responses.ts` describes each. */
@@ -162,7 +161,7 @@ export const operations = {
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
-    forPeople: pages.unsubscribe.path,
+    forPeople: "/unsubscribe",
     ...versioned,
     methods: ["POST", "OPTIONS"],
     origin: "any",
