@@ -1,16 +1,24 @@
+import { createHash } from "node:crypto";
 import type { Compilable, CompiledQuery, Kysely, QueryResult } from "kysely";
 import { isPostgres } from "@/lib/db/event-triggers";
-import { nameStatement } from "@/lib/db/statement-names";
 import type { Tables } from "@/lib/db/tables";
 
 type Db = Kysely<Tables>;
+
+const names = new Map<string, string>();
+
+/**
+ * The name of a frequent statement, by which PostgreSQL parses and plans it once per connection; `undefined` of any other.
+ * It is a digest of the text: behind a pooler that knows nothing of names, another process may have used the connection
+ * before.
+ */
+export const statementName = (sql: string): string | undefined => names.get(sql);
 
 /** What a statement is given each time: a value, or a list as `listOf` and `rowsOf` take it. */
 type Input = string | number | null | readonly unknown[];
 
 /**
- * A statement that is built once per engine, because building costs more than executing it; and PostgreSQL plans it once per
- * connection.
+ * A statement that is built once per engine, because building costs more than executing it.
  *
  * @param build - builds it with samples in place of its inputs, which must become its parameters as they are
  */
@@ -38,7 +46,7 @@ function buildOnce<Inputs extends Input[], Row>(
   // A symbol becomes a parameter as any value does, and nothing can be computed from one.
   const samples = inputs.map((input, at) => (Array.isArray(input) ? [`input ${at}`] : Symbol(`input ${at}`)));
   const query = build(db, ...(samples as unknown[] as Inputs)).compile();
-  nameStatement(query.sql);
+  names.set(query.sql, createHash("sha256").update(query.sql).digest("hex").slice(0, 32)); // 63 at most
   const known: unknown[] = samples.map(toParameter);
   return { query, places: query.parameters.map((value) => known.indexOf(value)) };
 }

@@ -78,10 +78,10 @@ const collections: { [file: string]: string[] } = {
   "lib/backend/credit-rules.ts": ["one transaction", "the same", "the same", "the same", "the same"],
   "lib/backend/write-queue.ts": ["backends whose writes wait"],
   "lib/config/time-zone.ts": ["the zones that Node knows, by their canonical names"],
+  "lib/db/frequent-statement.ts": ["two statements for each `frequentStatement`"],
   "lib/db/postgres/pool.ts": ["those that wait for a connection"],
   "lib/db/sqlite/file.ts": ["500 statements, then none"],
   "lib/db/sqlite/write-turns.ts": ["writes that wait, each for as long as the store may take"],
-  "lib/db/statement-names.ts": ["two statements for each `frequentStatement`"],
   "lib/events/delivery-runner.ts": [
     "accounts whose events wait: as many as are read ahead",
     "accounts whose event is being sent",

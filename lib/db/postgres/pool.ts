@@ -1,10 +1,10 @@
 import type { PostgresPool as Pool, PostgresPoolClient } from "kysely";
 import pg from "pg";
+import { statementName } from "@/lib/db/frequent-statement";
 import { connectionOptions, makePool } from "@/lib/db/postgres/connection";
 import { isRefusedSetting, says, states, toOutage } from "@/lib/db/postgres/failures";
 import { AcceptsNoWrites, acceptsWrites, Hosts } from "@/lib/db/postgres/hosts";
 import { type Limits, queryAlone, queryPooled } from "@/lib/db/postgres/pooler";
-import { statementName } from "@/lib/db/statement-names";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";

@@ -15,7 +15,6 @@ import {
 import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
 import { isOfKind, takeDueRows } from "@/lib/mail/outbox/due-rows";
 import type { Claimed, Outbox } from "@/lib/mail/outbox/outbox-runner";
-import { retryDelays } from "@/lib/mail/outbox/retry-delays";
 import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
 
 /**
@@ -74,7 +73,7 @@ type ClaimedEmail = Claimed & {
 export const onboardingOutbox: Outbox<ClaimedEmail> = {
   maxConcurrent: Number.POSITIVE_INFINITY, // as many as the sender allows
   minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
-  retryAfterMs: retryDelays.elsewhere,
+  retryAfterMs: (attempts) => Math.min(60_000 * 3 ** (attempts - 1), 4 * hourMs), // 1, 3, 9, 27, 81 minutes, then 4 hours
 
   /** Mails of runners that died come first. */
   async claim(db, { limit, leaseUntilMs, nowMs, isSettling }) {

@@ -12,16 +12,18 @@ import {
   rescheduleMail,
 } from "@/lib/mail/outbox/outbox";
 import { leaseMs, type Outbox } from "@/lib/mail/outbox/outbox-runner";
-import { retryDelays } from "@/lib/mail/outbox/retry-delays";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { printCode } from "@/lib/mail/senders/code-terminal";
 import { log } from "@/lib/runtime/log";
+
+const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
 
 /** Codes, invitations and what happened to an account. */
 export const outbox: Outbox<ClaimedMail> = {
   maxConcurrent: 5,
   minIntervalMs: 0,
-  retryAfterMs: retryDelays.whereOneWaits,
+  // Short at first, then beyond the five minutes of greylisting, and an hour for what is wanted for days.
+  retryAfterMs: (attempts) => (retryAfterSeconds[attempts - 1] ?? 3600) * 1000,
   claim: (db, options) => claimMails(db, options, false),
 
   async address(db, claimed, nowMs) {

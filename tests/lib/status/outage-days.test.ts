@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { sumByDay } from "@/lib/status/outage-days";
+import { sumByDay } from "@/lib/status/outages";
 
 const hourMs = dayMs / 24;
 const nowMs = Date.parse("2026-11-28T12:00:00Z");
