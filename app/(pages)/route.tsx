@@ -88,7 +88,8 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
           Your assistants do the work of ten, in {second ? `${first}, ${second}` : first} or your own apps.
-          They prepare it, and nothing is sent, published, deployed or charged until you approve.
+          They prepare it, and nothing is sent, published, deployed or charged until you approve. Here you
+          decide which apps may work for you, and on which plan.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>

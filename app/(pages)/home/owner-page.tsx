@@ -108,7 +108,7 @@ export function ownerPage(
           {...(isOwn && learning(account, session.actor))}
         >
           <ProblemNote problem={problem} />
-          {isOwn && account.deletes_at_ms !== null && page.path.startsWith(pages.access.path) && (
+          {isOwn && account.deletes_at_ms !== null && page !== pages.home && page !== pages.billing && (
             <p className="problem" role="alert">
               Your account will be deleted on <Clock atMs={account.deletes_at_ms} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>

@@ -86,7 +86,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
   it("takes it back on the page", async () => {
     const buyer = await shop.admit();
     await leave(buyer);
-    expect(await page(buyer)).toContain("Take it back");
+    expect(await page(buyer)).toContain("Keep my account");
     const { headers } = await buyer.browser.submit("/home/account/keep", { account: buyer.id });
     expect(headers.location).toBe("/home/account?kept#leave");
     shop.pass(2 * dayMs);

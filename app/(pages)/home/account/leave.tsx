@@ -69,7 +69,7 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
         </p>
         {!isOver && (
           <PostForm action={forms.stay.path} hidden={{ account: id }}>
-            <button type="submit">Take it back</button>
+            <button type="submit">Keep my account</button>
           </PostForm>
         )}
       </div>

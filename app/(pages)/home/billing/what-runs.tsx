@@ -81,7 +81,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
 
 /** When a price is charged of which nothing is due. */
 const priceNotes: Partial<Record<LicenceState, string>> = {
-  cancelled: "if you keep it",
+  cancelled: "from then on, if you keep it",
   "not collected": "once payments go on",
 };
 
