@@ -13,7 +13,14 @@ const balance = z
   .describe("What the account can spend now: its entries without what is held.");
 const instant = z.iso.datetime();
 const { plan: planName, features, limits } = operations.entitlement.answer.shape;
-const next = z.string().nullable();
+
+/** A page of a list: `says` what `next` is the `after` of. */
+const page = <Name extends string, Item extends z.ZodType>(name: Name, item: Item, says: string) =>
+  z.object({
+    ...({ [name]: z.array(item) } as Record<Name, z.ZodArray<Item>>),
+    next: z.string().nullable().describe(`The \`after\` of ${says}`),
+  });
+const ofNextPage = "the next page; null at the end.";
 
 export const entry = z
   .object({ id, account: id, credits, createdAt: instant, balance })
@@ -117,37 +124,15 @@ const check = z
 /** What each address of the backend API answers with 200, and any with another status. */
 export const answers = {
   account,
-  accounts: z
-    .object({
-      accounts: z.array(account),
-      next: next.describe("The `after` of the next page; null at the end."),
-    })
-    .meta({ id: "AccountList" }),
-  accountEntries: z
-    .object({
-      entries: z.array(listedEntry),
-      next: next.describe("The `after` of what follows, also later; null if there is no entry at all."),
-      balance,
-    })
+  accounts: page("accounts", account, ofNextPage).meta({ id: "AccountList" }),
+  accountEntries: page("entries", listedEntry, "what follows, also later; null if there is no entry at all.")
+    .extend({ balance })
     .meta({ id: "AccountEntries" }),
-  entries: z
-    .object({
-      entries: z.array(listedEntry),
-      next: next.describe("The `after` of what follows, also later."),
-    })
-    .meta({ id: "AllEntries" }),
-  events: z
-    .object({
-      events: z.array(event),
-      next: next.describe("The `after` of what follows, also later; null if there is none at all."),
-    })
-    .meta({ id: "EventList" }),
-  plans: z
-    .object({
-      plans: z.array(plan),
-      next: next.describe("The `after` of the next page; null at the end."),
-    })
-    .meta({ id: "PlanList" }),
+  entries: page("entries", listedEntry, "what follows, also later.").meta({ id: "AllEntries" }),
+  events: page("events", event, "what follows, also later; null if there is none at all.").meta({
+    id: "EventList",
+  }),
+  plans: page("plans", plan, ofNextPage).meta({ id: "PlanList" }),
   checks: check,
   spends: entry,
   holds: hold,
