@@ -102,7 +102,6 @@ export const openRoutes = {
 /** What is not there, whatever the method. No body is read for it. */
 export const nothingHere: Route = { ...open, path: "/*" };
 
-/** An id in a path. */
 const idPattern = /^[\w.~-]{1,200}$/;
 
 /** The routes by their paths with `{id}` in place of an id, which is always the third part. */

@@ -14,7 +14,6 @@ type BackendKey = { kid: string; jwk: JWK; addedAtMs: number };
 
 const maxKeys = 2; // so that a key can be replaced while the one before is still in use
 
-/** Who changes it. */
 type By = { by: Operator };
 
 /** All backends with their keys, newest first, ordered by id. */

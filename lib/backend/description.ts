@@ -95,7 +95,6 @@ function schemasByName(): Record<string, object> {
 
 const withoutNames = ({ $schema, id, ...schema }: z.core.JSONSchema.JSONSchema): object => schema;
 
-/** The headers of an answer that tell a program what to do next. */
 function headersOf(status: number, codes: readonly string[]): object {
   const text = (description: string, required = true) => ({
     description,
@@ -112,7 +111,6 @@ function headersOf(status: number, codes: readonly string[]): object {
   };
 }
 
-/** The parameters of an address: its id, its key, and what its list is asked with. */
 function parametersOf(name: BackendName): object[] {
   const { path } = backendRoutes[name];
   const text = (name: string, where: string, required = false) => ({

@@ -15,7 +15,6 @@ const writes = everywhere.filter((name) => backendRoutes[name].methods[0] === "P
 const costs = ["checks", "spends", "holds", "settle", "batches"] as const;
 const ofAnAccount = ["account", "accountEntries", "spends", "holds", "reference", "batches"] as const;
 
-/** Which addresses answer with a code. */
 type Placed = { at: readonly BackendName[] };
 
 /** The codes that only the backend API has, next to the public ones. What is refused has written nothing. */

@@ -157,7 +157,6 @@ export class DeliveryRunner {
     return this.awayTries > 0 || nowMs < this.awayUntilMs;
   }
 
-  /** Sends an account's events until one fails. */
   private async send(chain: Item[]): Promise<void> {
     for (
       let item = chain[0];

@@ -63,7 +63,7 @@ export async function claimMails(
   const change = { next_attempt_at_ms: leaseUntilMs, attempts: sql<number>`attempts + 1` };
   const rows = await takeDueRows(db, "sign_in_mails", { due, limit, change });
   return rows?.map(({ sealed, expires_at_ms: triedUntilMs, ...row }) => {
-    return { ...row, mail: openMail({ ...row, sealed }), leaseUntilMs, triedUntilMs };
+    return { ...row, mail: openMail(row.id, row.kind, sealed), leaseUntilMs, triedUntilMs };
   });
 }
 
@@ -120,15 +120,7 @@ function open(id: string, sealed: string): unknown {
 }
 
 /** The mail; `undefined` if no current or previous secret decrypts it, or if it is not as this build writes it. */
-function openMail({
-  id,
-  kind,
-  sealed,
-}: {
-  id: string;
-  kind: string;
-  sealed: string;
-}): QueuedMail | undefined {
+function openMail(id: string, kind: string, sealed: string): QueuedMail | undefined {
   const fields = mailKinds.get(kind)?.fields.safeParse(open(id, sealed)).data;
   return fields && ({ ...fields, kind } as QueuedMail);
 }
