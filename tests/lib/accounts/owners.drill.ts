@@ -301,7 +301,8 @@ class Story {
 
   private payOpen(owner: Driven, id: string): void {
     this.world.stripe.payOpen(id);
-    owner.paidUntilMs = 0;
+    // What is open is of a later period than what was returned, which only an active licence is.
+    Object.assign(owner, { paidUntilMs: 0, isReturned: false });
   }
 
   private follow(owner: Driven, own: { act: Act; answer: string | undefined }[]): void {
