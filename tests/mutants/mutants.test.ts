@@ -21,13 +21,15 @@ it.each(mutants)("the source text of a mistake is found: $file, $mistake", ({ fi
 });
 
 const sources = {
-  "lib/owner.ts": `type Owner = { email: string } | undefined;
+  "lib/owner.ts": `declare const rm: (file: string) => Promise<void>;
+type Owner = { email: string } | undefined;
 export const isOver = (untilMs: number, nowMs: number) => untilMs <= nowMs;
 type Query = { where: (email: string) => { execute: () => Promise<unknown> } };
 export const isBlocked = (owner: Owner, blocked: string[]) => Boolean(owner && blocked.includes(owner.email));
 export async function remove(query: Query, owner: Owner) {
   if (!owner) return;
   await query.where(owner.email).execute();
+  await rm(owner.email);
 }
 `,
   "lib/faulty.ts": "export const isFaulty = (left: boolean, right: string): boolean => left && right;\n",
@@ -51,6 +53,7 @@ it("says which mistakes the compiler or the linter refuses, and leaves the folde
     "not: !owner: refused by tsc",
     "not awaited: query.where(owner.email).execute(): refused by biome",
     "without .where(owner.email): refused by tsc",
+    "not awaited: rm(owner.email): refused by biome",
     "&& without left: undefined",
     "&& without right: undefined",
   ]);

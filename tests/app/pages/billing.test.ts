@@ -61,7 +61,12 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       ["--trial-ends", "2026-01-01"],
       ["--plan", "hobby"],
     ]) {
-      const text = await home(await shop.admit(...terms));
+      const buyer = await shop.admit(...terms);
+      const { text: first } = await buyer.browser.open("/home");
+      expect(first.includes("€49.00"), "at home once the next step is to choose").toBe(
+        terms[0] === "--trial-ends",
+      );
+      const text = await home(buyer);
       const offers = ["Office licence", "€49.00 a month", "Team licence", "€990.00 a year"];
       for (const words of ["Nothing is charged until you choose one.", ...offers])
         expect(text).toContain(words);

@@ -152,11 +152,18 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
     await stage.query(
       `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms) ${rows.join(" UNION ALL ")}`,
     );
-    await Browser.signIn(service, of);
-    const left = (await service.adminJson<Listed[]>("session", "list", of)).map(({ name }) => name);
+    const signIn = async () => {
+      await Browser.signIn(service, of);
+      return (await service.adminJson<Listed[]>("session", "list", of)).map(({ name }) => name);
+    };
+    const left = await signIn();
     expect(left).toHaveLength(100);
     expect(left).toContain("App 0");
     expect(left).not.toContain("App 50");
+    await stage.query(
+      `UPDATE local_sessions SET kind = 'program', begun_at_ms = ${agoMs(2)} WHERE id = 'sess_app${accounts}-7'`,
+    );
+    expect(await signIn(), "a new token before an old app").not.toContain("App 7");
   });
 
   describe("the sessions on /home", () => {

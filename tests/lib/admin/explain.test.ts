@@ -115,6 +115,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     expect(stdout.split("\n").length).toBeLessThan(24);
     expect(stdout).toMatch(/^account +trial, ends \S+ \(in 3 days\)$/m);
     expect(stdout).toMatch(/^credits +3$/m);
+    expect(stdout, "no app was told anything").toMatch(/\S\n$/);
   });
 
   it("counts in `overview` what wants attention", async () => {

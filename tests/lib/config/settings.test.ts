@@ -275,6 +275,8 @@ describe("parseSettings", () => {
       "SOURCE_URL=example.com": "must be an http(s) address",
       "APPS=Desk | macOS | ftp://a.example":
         "must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
+      "APPS=| iOS | https://a.example":
+        "must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
       "TERMS_URL=javascript:alert(1)": "must be an http(s) address",
       "SIGN_IN=oauth": "must be clerk, local or none",
       "SIGN_IN=clerk":
@@ -288,6 +290,7 @@ describe("parseSettings", () => {
       [`CONNECT_CLIENTS=${known}, https://localhost/c.json`]: `${documents}; not https://localhost/c.json`,
       "EMAIL_FROM=office": "must be an address like office@example.com or Corner Office <office@example.com>",
       "EMAIL_FROM=A\r\nBcc: x <office@example.com>": "must be an address like",
+      "EMAIL_FROM=A\u0007 <office@example.com>": "must be an address like",
     },
   );
   refuses(database, {

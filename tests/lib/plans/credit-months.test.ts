@@ -60,6 +60,13 @@ describe("a plan's credits", () => {
     expect(day("2027-01-02", hobbyist, licence)).toEqual([]);
     const next = paid(studio, "2027-01-01", ["2027-02-01", "2027-03-01"]);
     expect(day("2027-02-01", hobbyist, next)).toEqual(["100 studio"]);
+    const other = live();
+    const [second, secondBefore] = ["2027-01-01T09:30:00.000Z", "2027-01-01T09:29:59.000Z"];
+    expect(other(second, free(hobby, second))).toEqual(["5 hobby"]);
+    const older = paid(studio, secondBefore, [secondBefore, "2027-02-01"]);
+    expect(other(second, free(hobby, second), older), "more, as in a month that went on").toEqual([
+      "+95 studio",
+    ]);
   });
 
   it("are given once a month on a yearly price, at the second and not before", () => {

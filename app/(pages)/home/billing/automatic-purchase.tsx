@@ -65,9 +65,11 @@ export function AutomaticPurchase({
             It is off. If you turn it on, a pack is bought with your saved card, without asking you again,
             when work leaves fewer credits than you say, and not more often a month than you say.
           </p>
-          {read.isConfirmed && <StartForm accountId={account.id} offers={offers} />}
-          {!read.isConfirmed && isLocal && <Confirm account={account} ways={read.ways} place="automatic" />}
-          {!read.isConfirmed && !isLocal && (
+          {read.isConfirmed ? (
+            <StartForm accountId={account.id} offers={offers} />
+          ) : isLocal ? (
+            <Confirm account={account} ways={read.ways} place="automatic" />
+          ) : (
             <p>
               To turn it on, confirm that it is you: choose your picture at the top of this page, then “Sign
               out”, sign in again, and come back here within four minutes.
