@@ -63,6 +63,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </>
         )}
       </Origin>
+      <Warning origin={origin} />
       <div className="abilities">
         <div>
           <h2>Approving lets it</h2>
@@ -90,7 +91,6 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </ul>
         </div>
       </div>
-      <Warning origin={origin} />
       <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} requestId={requestId} />
       </PostForm>
@@ -167,12 +167,16 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
   }
 }
 
-/** The last that is read before the answer. */
+/** Above the lists: on a small phone the answer covers what is below them. */
 function Warning({ origin }: Pick<RequestingClient, "origin">) {
   if (origin.is !== "device")
-    return <p className="warning">Approve only a request that you have just started yourself.</p>;
+    return (
+      <p className={origin.is === "site" ? "asks" : undefined}>
+        Approve only a request that you have just started yourself.
+      </p>
+    );
   return (
-    <p className="warning problem">
+    <p className="problem">
       Approve only if you have just started this yourself and the code is on the device in front of you. If
       someone sent or told you the code, decline: approving would connect their device.
     </p>
