@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "@/lib/db/event-triggers";
-import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 
 /*
  * What a row of `connect_state` says in its payload of the account and the client that it is about. These are the
@@ -19,8 +19,10 @@ export const clientInState = (isOnPostgres: boolean) =>
     ? `substring(payload from '"clientId":"([^"]{1,100})')`
     : "case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end";
 
-export const subjectOfState = (db: Db): RawBuilder<string | null> => sql.raw(subjectInState(isPostgres(db)));
-export const clientOfState = (db: Db): RawBuilder<string | null> => sql.raw(clientInState(isPostgres(db)));
+export const subjectOfState = (db: Kysely<Tables>): RawBuilder<string | null> =>
+  sql.raw(subjectInState(isPostgres(db)));
+export const clientOfState = (db: Kysely<Tables>): RawBuilder<string | null> =>
+  sql.raw(clientInState(isPostgres(db)));
 
 /** The begin of a client's id, which is long enough to tell it from others; a whole one is too large for an index. */
 export const beginOfClient = (id: string) => id.slice(0, 100);
