@@ -9,14 +9,8 @@ import {
   rateLimits,
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import type { pages } from "@/lib/http/register/pages";
+import { pages } from "@/lib/http/register/pages";
 import { jitter } from "@/lib/runtime/jitter";
-
-/** Written here, because the register of pages reads that of operations, which names these errors. */
-const at: { [Name in "billing" | "errors"]: (typeof pages)[Name]["path"] } = {
-  billing: "/home/billing",
-  errors: "/docs/api/errors",
-};
 
 export type CatalogueEntry = {
   status: number;
@@ -52,9 +46,9 @@ export const errorCatalogue = {
     status: 403,
     when: "Signed in, but the trial, or the licence after it, has ended.",
     message: "The trial of this account has ended.",
-    get hint(): string {
+    get hint() {
       const { billing, appUrl } = settings();
-      const step = billing ? `Choose a licence at ${appUrl}${at.billing}` : `For a plan, ${askUs()}`;
+      const step = billing ? `Choose a licence at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
       return `Your assistants are paused, and nothing is lost. ${step}; they run again as soon as you have one.`;
     },
   },
@@ -221,7 +215,7 @@ export class ApiError extends Error {
   /** The JSON body: `{error: {code, message, hint, docs}}` and the additional fields. */
   toJSON(): object {
     const { code, message, hint } = this;
-    const docs = `${settings().appUrl}${at.errors}#${code}`;
+    const docs = `${settings().appUrl}${pages.errors.path}#${code}`;
     return { ...this.extraFields, error: { code, message, hint, docs } };
   }
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { corsOfBanner } from "@/lib/http/cors";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
+import { pages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
 
 /** The statuses of operations; `lib/docs/responses.ts` describes each. */
@@ -161,7 +162,7 @@ export const operations = {
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
-    forPeople: "/unsubscribe",
+    forPeople: pages.unsubscribe.path,
     ...versioned,
     methods: ["POST", "OPTIONS"],
     origin: "any",

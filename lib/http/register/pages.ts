@@ -1,4 +1,3 @@
-import { type OperationName, operations } from "@/lib/http/register/operations";
 import { type Route, read } from "@/lib/http/route";
 
 /** A script that a page loads: for documents, for forms, for home, or Clerk's if Clerk signs in. */
@@ -28,14 +27,6 @@ const closed = { ...open, isCrawled: false, inSitemap: false } as const;
 const ofLink = { ...closed, access: "signed link", under: ["local"], loads: ["pages"] } as const;
 const document = { ...open, isShared: true, loads: ["documents"] } as const;
 
-/** The document of each operation has its name: `/docs/api/credits-balance`. */
-const operationPages = Object.fromEntries(
-  Object.keys(operations).map((name) => {
-    const words = name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
-    return [`${name}Operation`, { path: `/docs/api/${words}`, ...document }];
-  }),
-) as { [Name in OperationName as `${Name}Operation`]: typeof document & { path: `/docs/api/${string}` } };
-
 /** The documents. Each is also available in Markdown, at its path with `.md`. */
 export const documentPages = {
   quickStart: { path: "/docs", ...document },
@@ -50,7 +41,11 @@ export const documentPages = {
   connectTerminal: { path: "/docs/connect/terminal", ...document },
   connectWeb: { path: "/docs/connect/web", ...document },
   apiReference: { path: "/docs/api", ...document },
-  ...operationPages,
+  healthOperation: { path: "/docs/api/health", ...document },
+  siteBannerOperation: { path: "/docs/api/site-banner", ...document },
+  entitlementOperation: { path: "/docs/api/entitlement", ...document },
+  creditsBalanceOperation: { path: "/docs/api/credits-balance", ...document },
+  unsubscribeOperation: { path: "/docs/api/unsubscribe", ...document },
   headers: { path: "/docs/api/headers", ...document },
   errorObject: { path: "/docs/api/error-object", ...document },
   webhooks: { path: "/docs/webhooks", ...document },
