@@ -146,7 +146,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your licence pauses on",
-    next: `We paused it: your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
+    next: `We pause it then: your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {

@@ -245,7 +245,7 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       expect(page).toContain("Sign out of 1 browser");
       expect(page).toContain("Disconnect 1 app");
       expect(page).toContain("End 3 tokens");
-      expect(page).toContain("End 1 token from the operator");
+      expect(page).toContain("End 1 token that we made for you");
       const end = (session: string) => own.pressAtHome(endPath, { session });
       expect((await end("browsers")).headers.location).toBe("/home/access?ended=browsers#ended");
       for (const token of [theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);

@@ -201,7 +201,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
 
 /** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */
 function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }) {
-  const what = `${count(tokens, "token")} from the operator`;
+  const what = `${count(tokens, "token")} that we made for you`;
   const lastSeenAtMs = Math.max(...tokens.map(({ last_seen_at_ms }) => last_seen_at_ms ?? 0)) || null;
   return (
     <ul className="rows">
