@@ -813,8 +813,9 @@ class Life {
     const account = await this.rowOf(owner.email);
     const customers = this.db.selectFrom("billing_customers").select("customer_id");
     const kept = await customers.where("account_id", "=", account?.id ?? "").executeTakeFirst();
-    const ofCustomer = [...this.stripe.invoices.values()].filter((one) => one.customer === kept?.customer_id);
-    const sent = ofCustomer.reverse().slice(0, page.invoices.length);
+    const sent = [...this.stripe.invoices.values()]
+      .filter(({ customer, status }) => customer === kept?.customer_id && status !== "draft")
+      .reverse();
     for (const [at, { state, total }] of page.invoices.entries()) {
       const invoice = sent[at];
       const says = `${state} of invoice ${invoice?.id} (${invoice?.status})`;
