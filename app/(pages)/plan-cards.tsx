@@ -93,7 +93,7 @@ export function PlanCard({ plan, offers, plans, terms, contents, act, children }
   );
 }
 
-/** What a year saves beside twelve months of the same plan, in whole months that are free. */
+/** What a year saves against twelve months of the same plan, in whole months that are free. */
 function savingOf({ period, perMonth, tax }: Offer, offers: Offer[]): string | undefined {
   const monthly = offers.find((other) => other.period === "1 month" && other.tax === tax)?.perMonth;
   if (period !== "1 year" || perMonth === undefined || !monthly) return undefined;

@@ -71,7 +71,7 @@ const dayOf = (atMs: number, zone: string | null | undefined, format = long) =>
 
 const withoutYearMs = 300 * dayMs;
 
-/** The step of whoever has no licence: all of them are a choice. */
+/** The step of an owner without a licence: to choose one. */
 export const chooseLicence = "Choose a licence";
 
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });

@@ -179,7 +179,9 @@ export async function openPortal(
     throw new ApiError("paid_only");
   try {
     const customer = await ensureCustomer(db, { id, email }, `portal-${id}-${nowMs}`, nowMs);
-    await finalizeDrafts(db, id);
+    await finalizeDrafts(db, id).catch((failure) =>
+      log().warn({ err: failure }, "the last invoice of an unpaid licence could not be finalized"),
+    );
     const return_url = `${settings().appUrl}${pages.billing.path}`;
     const create = async (flow_data?: Stripe.BillingPortal.SessionCreateParams.FlowData) =>
       callStripe((stripe) =>
@@ -199,7 +201,7 @@ export async function openPortal(
 /**
  * Makes the last invoice of a licence that Stripe gave up payable, without a charge. Until it is paid, nothing goes on, but
  * Stripe only drafts the invoices of such a subscription, and its portal shows no drafts
- * (docs.stripe.com/billing/subscriptions/overview#unpaid-subscriptions).
+ * (docs.stripe.com/billing/subscriptions/overview#unpaid-subscriptions). A draft that Stripe finalizes itself is left.
  */
 async function finalizeDrafts(db: Db, accountId: string): Promise<void> {
   const unpaid = await db
@@ -212,9 +214,10 @@ async function finalizeDrafts(db: Db, accountId: string): Promise<void> {
   for (const { id } of unpaid) {
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
     const invoice = subscription?.status === "unpaid" ? subscription.latest_invoice : undefined;
-    if (!invoice || typeof invoice === "string" || invoice.status !== "draft" || !invoice.id) continue;
+    if (!invoice || typeof invoice === "string" || invoice.status !== "draft" || invoice.auto_advance)
+      continue;
     const draft = invoice.id;
-    await callStripe((stripe) => stripe.invoices.finalizeInvoice(draft, { auto_advance: false }));
+    if (draft) await callStripe((stripe) => stripe.invoices.finalizeInvoice(draft, { auto_advance: false }));
   }
 }
 

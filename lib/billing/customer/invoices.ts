@@ -11,8 +11,9 @@ const maxCharges = 300;
 
 /**
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
- * until when it is paid, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's addresses of its document and
- * of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid by then, or charged no more.
+ * until when it is paid, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's
+ * addresses of its document and of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid
+ * by then, or charged no more.
  */
 export type Invoice = {
   id: string;

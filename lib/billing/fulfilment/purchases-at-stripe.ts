@@ -114,7 +114,7 @@ async function listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams, 
   return found;
 }
 
-/** The checkouts of credits that were paid, and those of ours that can be. */
+/** The checkouts of credits that were paid, and our own that can still be paid. */
 async function listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: number) {
   const { creditPrices } = requireBilling();
   const expand = ["data.line_items"];

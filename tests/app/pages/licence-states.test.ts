@@ -441,13 +441,19 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer), "the period that was not charged gives nothing more").toBe("trial");
   });
 
-  it("that is paused runs to the end of what was paid, whatever is open of an earlier month", async () => {
+  /** Adds a licence that Stripe gave up after its first month, a month ago. */
+  async function admitGivenUp() {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     shop.pass(30 * dayMs);
     stripe.renew(subscription, { isPaid: false });
     stripe.change(subscription, { status: "unpaid" });
     await shop.deliverAll();
     shop.pass(30 * dayMs);
+    return { buyer, subscription };
+  }
+
+  it("that is paused runs to the end of what was paid, whatever is open of an earlier month", async () => {
+    const { buyer, subscription } = await admitGivenUp();
     stripe.renew(subscription);
     await shop.deliverAll();
     stripe.pause(subscription);
@@ -460,23 +466,33 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
 
   // twentyhq/twenty#18770: who pays all that is open then stays stopped for ever.
   it("that Stripe gave up has its last invoice made payable, uncharged, when the owner is led to the portal", async () => {
-    const { buyer, subscription } = await shop.admitLicensed(...ended);
-    shop.pass(30 * dayMs);
-    stripe.renew(subscription, { isPaid: false });
-    stripe.change(subscription, { status: "unpaid" });
-    await shop.deliverAll();
-    shop.pass(30 * dayMs);
+    const { buyer, subscription } = await admitGivenUp();
     stripe.renew(subscription, { isPaid: false });
     stripe.payOpen(subscription);
     await shop.deliverAll();
     expect(await plan(buyer), "the last invoice is a draft").toBe("trial");
     const last = () => stripe.invoices.get(stripe.subscriptions.get(subscription)?.latest_invoice ?? "");
-    expect(last()?.status).toBe("draft");
     const charged = stripe.charges.size;
     buyer.browser = await Browser.signIn(service, buyer.email);
-    const { text } = await buyer.browser.submit("/home/portal", { account: buyer.id });
-    expect(text).toContain(`${stripe.url}/portal/`);
-    expect([last()?.status, stripe.charges.size]).toEqual(["open", charged]);
+    const press = async () => {
+      const { text } = await buyer.browser.submit("/home/portal", { account: buyer.id });
+      expect(text).toContain(`${stripe.url}/portal/`);
+      return [last()?.status, stripe.charges.size];
+    };
+    Object.assign(last() ?? {}, { auto_advance: true });
+    expect(await press(), "Stripe finalizes it within the hour").toEqual(["draft", charged]);
+    Object.assign(last() ?? {}, { auto_advance: false });
+    // Both have read the draft before either finalizes it, so Stripe refuses the second.
+    const finalizing: (() => void)[] = [];
+    stripe.faultOf = async (request): Promise<"none"> => {
+      if (!request.endsWith("/finalize")) return "none";
+      await new Promise<void>((resolve) => {
+        if (finalizing.push(resolve) === 2) for (const go of finalizing) go();
+      });
+      return "none";
+    };
+    await Promise.all([press(), press()]);
+    expect([finalizing.length, last()?.status, stripe.charges.size]).toEqual([2, "open", charged]);
     stripe.payOpen(subscription);
     await shop.deliverAll();
     expect(await plan(buyer)).toBe("licensed");
