@@ -25,7 +25,7 @@ test("without scripts an owner buys a licence, the back button buys no second on
   if ((await buy.count()) > 0) {
     await buy.click();
     await page.waitForURL(`${service.url}/home/billing?checkout=licensed`);
-    await expect(page.getByText("You already have a licence, so nothing was bought.")).toBeVisible();
+    await expect(page.getByText("You already have a plan, so nothing was bought.")).toBeVisible();
   }
   expect(stripe.subscriptions.size).toBe(1);
   expect(violations).toEqual([]);

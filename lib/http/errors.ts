@@ -48,7 +48,7 @@ export const errorCatalogue = {
     message: "The trial of this account has ended.",
     get hint() {
       const { billing, appUrl } = settings();
-      const step = billing ? `Choose a licence at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
+      const step = billing ? `Choose a plan at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
       return `Your assistants are paused, and nothing is lost. ${step}; they run again as soon as you have one.`;
     },
   },
@@ -133,7 +133,7 @@ export const errorCatalogue = {
     status: 403,
     when: "The form on `/home/billing` that opens the billing portal was sent by an account that has never bought anything, or the one that buys credits by an account without a licence.",
     message: "This needs a paid plan.",
-    hint: "Choose a licence on the billing page first.",
+    hint: "Choose a plan on the billing page first.",
   },
   checkout_failed: {
     status: 502,

@@ -21,7 +21,7 @@ import { csvOf } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
 /** The states that do not say how the licence is. */
-const plans = ["Licensed", "Trial", "Hobby", "Trial ended", "Licence ended"];
+const plans = ["Licensed", "Trial", "Hobby", "Trial ended", "Plan ended"];
 
 export const customers: OfficePage = {
   path: "/customers",

@@ -72,10 +72,10 @@ const dayOf = (atMs: number, zone: string | null | undefined, format = long) =>
 const withoutYearMs = 300 * dayMs;
 
 /** The step of an owner without a licence: to choose one. */
-export const chooseLicence = "Choose a licence";
+export const choosePlan = "Choose a plan";
 
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
-const choose = () => settings().billing && stepTo(chooseLicence);
+const choose = () => settings().billing && stepTo(choosePlan);
 
 /** What the words of a state are made of. */
 type Facts = {
@@ -123,14 +123,14 @@ const instead = (words: string) => ({ other: { words, path: `${pages.billing.pat
 type Dated = { dated?: string };
 
 /** How the end of a licence is announced, before its day. */
-export const licenceEndsOn = "Your licence ends on";
+export const planEndsOn = "Your plan ends on";
 
 /** What a licence that runs asks for, and how it is called. */
 const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords> & Dated> => ({
   renews: {},
-  free: { tag: "Free trial of a licence", dated: "Your licence is free until" },
+  free: { tag: "Free trial of a plan", dated: "Your plan is free until" },
   "not collected": {
-    next: "We paused the payments for your licence: until they go on you are charged nothing, and your assistants work.",
+    next: "We paused the payments for your plan: until they go on you are charged nothing, and your assistants work.",
   },
   invoiced: {
     dated: "Pay your invoice by",
@@ -139,20 +139,20 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   cancelled: {
     tag: "Cancelled",
-    dated: licenceEndsOn,
-    next: "You cancelled it. Your assistants work until that day; to go on after it, keep the licence.",
-    ...stepTo("Keep the licence"),
+    dated: planEndsOn,
+    next: "You cancelled it. Your assistants work until that day; to go on after it, keep the plan.",
+    ...stepTo("Keep the plan"),
   },
   pausing: {
     tag: "Pauses soon",
-    dated: "Your licence pauses on",
+    dated: "Your plan pauses on",
     next: `We pause it then: your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
-    tag: "Licence unknown",
-    dated: licenceEndsOn,
-    next: `Stripe does not know your licence any more. That is not your doing: ${askUs()} before it ends.`,
+    tag: "Plan unknown",
+    dated: planEndsOn,
+    next: `Stripe does not know your plan any more. That is not your doing: ${askUs()} before it ends.`,
     isForUs: true,
   },
   "past due": {
@@ -169,16 +169,16 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Payment failed: your assistants stop on",
-    next: `The change of your licence was not paid, so you keep what you had until that day. If you do not want it any more, ${askUs()}.`,
+    next: `The change of your plan was not paid, so you keep what you had until that day. If you do not want it any more, ${askUs()}.`,
     ...updatePayment,
   },
   "trial unpaid": {
     dated: "Add a card by",
-    next: "The free trial of your licence has ended, and no card has paid what follows. Your assistants work until that day.",
+    next: "The free trial of your plan has ended, and no card has paid what follows. Your assistants work until that day.",
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
-    next: "We gave you a licence, so your assistants work. The one that you bought is not paid: pay the invoice, or cancel it.",
+    next: "We gave you a plan, so your assistants work. The one you bought is not paid: pay the invoice, or cancel it.",
     ...updatePayment,
   },
 });
@@ -191,8 +191,8 @@ type EndWords = {
 };
 
 const anew: EndWords = {
-  hint: (where) => `Choose a licence${where}; they run again as soon as you have one.`,
-  step: stepTo(chooseLicence),
+  hint: (where) => `Choose a plan${where}; they run again as soon as you have one.`,
+  step: stepTo(choosePlan),
 };
 
 /** What an owner does about a licence that has ended, or has not begun. */
@@ -200,26 +200,26 @@ const ends: Record<LicenceEnd, EndWords> = {
   ended: anew,
   "trial over": anew,
   unpaid: {
-    beside: "The licence that you bought is not paid. Pay the invoice to go on with it.",
+    beside: "The plan that you bought is not paid. Pay the invoice to go on with it.",
     hint: (where) => `Pay the last invoice${where}; they run again as soon as it is paid.`,
     step: updatePayment,
   },
   unfinished: {
-    beside: "Your payment for a licence is not finished. Finish it, or begin anew.",
+    beside: "Your payment for a plan is not finished. Finish it, or begin anew.",
     hint: (where) => `Finish your payment${where}, or begin anew; they run again as soon as it is paid.`,
     step: { ...stepTo("Finish the payment"), ...instead("Begin anew") },
   },
   returned: {
     beside:
-      "The payment for your licence was returned to you, but Stripe charges you again when it renews. End it, or buy it again.",
+      "The payment for your plan was returned to you, but Stripe charges you again when it renews. End it, or buy it again.",
     hint: (where) =>
-      `Your payment was returned to you, but Stripe charges you again when the licence renews. End it${where}, or buy it again.`,
+      `Your payment was returned to you, but Stripe charges you again when the plan renews. End it${where}, or buy it again.`,
     step: { ...stepTo("End it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
-    beside: "The licence that you bought is paused.",
-    hint: (where) => `To go on with your licence, ${askUs()}; or choose another one${where}.`,
-    step: stepTo(chooseLicence),
+    beside: "The plan that you bought is paused.",
+    hint: (where) => `To go on with your plan, ${askUs()}; or choose another one${where}.`,
+    step: stepTo(choosePlan),
   },
 };
 
@@ -239,7 +239,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "Your trial is free. Choose a licence before it ends."
+      ? "Your trial is free. Choose a plan before it ends."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),
@@ -286,16 +286,16 @@ export function endWords(end: AccountEnd, zone?: string | null) {
       : { tag: "Trial ended", heading: "Your trial has ended", message, ...act };
   }
   const { how, atMs } = end;
-  const what = how === "trial over" ? "free trial of the licence" : "licence";
+  const what = how === "trial over" ? "free trial of the plan" : "plan";
   const happened = `${how === "paused" ? "was paused" : "ended"} on ${dayOf(atMs, zone)}`;
   const tags: Partial<Record<LicenceEnd, string>> = {
-    paused: "Licence paused",
+    paused: "Plan paused",
     "trial over": "Free trial ended",
     unpaid: "Not paid",
     returned: "Payment returned",
   };
   return {
-    tag: tags[how] ?? "Licence ended",
+    tag: tags[how] ?? "Plan ended",
     heading: `Your ${what} ${happened}`,
     message: `The ${what} of this account ${happened}.`,
     ...act,

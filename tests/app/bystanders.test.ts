@@ -27,7 +27,7 @@ describe.each(engines)("of four owners with the same things, on $name", async (e
   it("each is mailed that their licence ends, which ends on the same day", async () => {
     for (const { subscription } of everyone.all) stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();
-    await everyone.eachIsMailed(/^Your licence ends/, async () => shop.pass(27.5 * dayMs));
+    await everyone.eachIsMailed(/^Your plan ends/, async () => shop.pass(27.5 * dayMs));
     for (const owner of everyone.all) {
       stripe.change(owner.subscription, { cancel_at_period_end: false, cancel_at: null });
       owner.browser = await Browser.signIn(service, owner.email);

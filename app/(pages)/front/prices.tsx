@@ -23,7 +23,7 @@ export async function readPrices(nowMs: number): Promise<Sold> {
   const read = await withTimeout(answersWithinMs.store, reading).catch(() => undefined);
   if (!read) return { plans: new Map(), offers: [], isWhole: false };
   const { plans, sold } = read;
-  const all = await readOffers(sold, { plans, fallbackName: "Licence" }, nowMs);
+  const all = await readOffers(sold, { plans, fallbackName: "Plan" }, nowMs);
   const offers = all.filter(({ plan, amount }) => plan || amount !== undefined);
   return { plans, offers, isWhole: all.every(({ amount }) => amount !== undefined) };
 }

@@ -17,11 +17,11 @@ const questions = (): Record<string, ReactNode> => ({
     "It reads your plan and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
   "What are credits?": `${creditUse()} Without enough of them, only jobs that cost some are refused.`,
   "What happens after the trial?": settings().billing
-    ? "Your assistants pause, and nothing is lost or charged. Choose a licence, and they go on."
+    ? "Your assistants pause, and nothing is lost or charged. Choose a plan, and they go on."
     : `Your assistants pause, and nothing is lost or charged. For a plan, ${askUs()}.`,
   "How do I leave?":
     settings().signIn.kind === "local"
-      ? "Delete your account on its page, without asking anyone. It is erased a day later, and a running licence is cancelled first."
+      ? "Delete your account on its page, without asking anyone. It is erased a day later, and a running plan is cancelled first."
       : `To have your account erased, ${askUs()}. Emails stop with one click.`,
 });
 

@@ -14,7 +14,7 @@ type Step = { isDone: boolean; title: string; how: ReactNode };
 const planStep = (): Step => ({
   isDone: false,
   title: "Get a plan before the trial ends",
-  how: settings().billing ? <a href={pages.billing.path}>Choose a licence</a> : `For a plan, ${askUs()}.`,
+  how: settings().billing ? <a href={pages.billing.path}>Choose a plan</a> : `For a plan, ${askUs()}.`,
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */

@@ -3,7 +3,7 @@ import type { Session } from "@/lib/auth/sessions/session";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
-import { chooseLicence, isDue } from "@/lib/plans/entitlement-words";
+import { choosePlan, isDue } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
 import { asksForLicenceMs } from "@/lib/plans/standing";
 import { Monogram } from "../icons";
@@ -35,7 +35,7 @@ export const { GET } = toPlatform(
     const steps = read && isWell ? firstSteps(account, read) : [];
     const isBegun = steps.every(({ isDone }) => isDone);
     const isToChoose =
-      state.step?.words === chooseLicence &&
+      state.step?.words === choosePlan &&
       (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
     const offers = isToChoose && bought ? await readOffersTo(account, bought, plans, nowMs) : undefined;
     const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
@@ -92,7 +92,7 @@ function Prices({ licences }: Offers) {
   if (shown.length === 0) return null;
   return (
     <>
-      <p className="quiet">A licence costs:</p>
+      <p className="quiet">A plan costs:</p>
       <dl className="what-runs">
         {shown.map(({ priceId, name, amount }) => (
           <Fact key={priceId} name={name}>

@@ -123,7 +123,7 @@ function accountChanges(): string {
     ? `Buy credits at ${at}. They are on the account as soon as the payment is confirmed.`
     : "This deployment takes no payments. The operator adds credits.";
   const plan = billing
-    ? `To change or cancel a subscription, or to see receipts, open “Manage billing” at ${at}. A cancelled licence runs to the end of its period.`
+    ? `To change or cancel a subscription, or to see receipts, open “Manage billing” at ${at}. A cancelled plan runs to the end of its period.`
     : "To change or cancel a plan, ask the operator.";
   return [email, credits, plan, `A credit is a count, never money. ${supportInWords()}`]
     .map((line) => `- ${line.trim()}`)

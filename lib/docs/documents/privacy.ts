@@ -65,14 +65,14 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   sign_in_emails:
     isLocal() &&
     `That codes were requested for an email, and a hash of its long code | Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
-  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey, a change of email, the end of your account, the end of your trial or licence, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(triedForMs / 1000)}`,
+  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey, a change of email, the end of your account, the end of your trial or plan, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(triedForMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
   local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, the last coarse networks that it got tokens from or was used from and when they were in turn, since when its tokens are bound to its key, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
   app_answers: `What each of your apps was told about your account when that changed, and when | ${answerDays} days`,
   billing_customers:
-    "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
+    "Your id at Stripe, and what we give your account besides the plan you bought | Until your data is erased",
   billing_subscriptions:
-    "Your licences at Stripe: state, periods with the day on which they begin, and what is due of open invoices and when it is charged again, no payment details | Until your data is erased",
+    "Your plans at Stripe: state, periods with the day on which they begin, and what is due of open invoices and when it is charged again, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
   billing_payments:
     "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",

@@ -39,7 +39,7 @@ A version or an operation of the API is retired at least ${minNoticeDays} days a
 
 ## End
 
-You can stop at any time: delete your account, as [Privacy](${to.privacy}) describes. A running licence ends with it. ${settings().billing?.refunds ?? "Nothing is refunded here."} The operator can end an account.
+You can stop at any time: delete your account, as [Privacy](${to.privacy}) describes. A running plan ends with it. ${settings().billing?.refunds ?? "Nothing is refunded here."} The operator can end an account.
 
 ## Software
 
@@ -49,8 +49,8 @@ The software ${source()}under the [MIT licence](${files.licence.path}), without 
 /** What an account costs. Nothing is charged through this service. */
 function price(): string {
   if (settings().billing)
-    return "A trial and the hobby plan cost nothing. Your billing page and the checkout show the price and the period of each licence and of credits before you pay; Stripe takes the payment and sends the receipt.";
-  return "This service takes no payments. A trial and the hobby plan cost nothing; the operator tells you what a licence and credits cost before you agree.";
+    return "A trial and the hobby plan cost nothing. Your billing page and the checkout show the price and the period of each plan and of credits before you pay; Stripe takes the payment and sends the receipt.";
+  return "This service takes no payments. A trial and the hobby plan cost nothing; the operator tells you what a paid plan and credits cost before you agree.";
 }
 
 /** Open source is what anyone can read: it is said where the operator names the address. */

@@ -22,7 +22,7 @@ export const deletionMails = {
         subject: "Your account will be deleted",
         preview: `On ${end}. Until then you can keep it.`,
         body: [
-          `You asked us to delete your account. That happens on ${end}. A running licence ends then, and is not refunded by us.`,
+          `You asked us to delete your account. That happens on ${end}. A running plan ends then, and is not refunded by us.`,
           "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
           { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
           "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
@@ -38,7 +38,7 @@ export const deletionMails = {
       subject: "Your account is deleted",
       preview: "Nothing is left that names you.",
       body: [
-        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
+        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a plan that ran is not billed again.`,
         "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
         "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
         { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },

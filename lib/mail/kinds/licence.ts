@@ -11,8 +11,8 @@ import {
   endEffects,
   endWords,
   type LicenceEnd,
-  licenceEndsOn,
   payOrChange,
+  planEndsOn,
 } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
@@ -45,7 +45,7 @@ export const licenceMails = {
       const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
       const again = mail.triedAtMs && formatInstant(mail.triedAtMs, zone);
       const ofSum = mail.due ? ` of ${mail.due}` : "";
-      const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
+      const plan = mail.planTitle ? `“${mail.planTitle}”` : "your plan";
       return {
         subject,
         preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your assistants stop on ${stop}.`,
@@ -68,14 +68,14 @@ export const licenceMails = {
     text({ endsAtMs, after }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
-        subject: `${licenceEndsOn} ${end}`,
-        heading: "Your licence ends soon",
+        subject: `${planEndsOn} ${end}`,
+        heading: "Your plan ends soon",
         preview: "This is what changes then, and how to keep it.",
         body: [
-          `Your licence is cancelled, and ends on ${end}.`,
+          `Your plan is cancelled, and ends on ${end}.`,
           `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-          "To keep the licence, take the cancellation back before then.",
-          linkTo(ownerPages.billing, "Keep the licence"),
+          "To keep the plan, take the cancellation back before then.",
+          linkTo(ownerPages.billing, "Keep the plan"),
         ],
       };
     },
@@ -90,7 +90,7 @@ export const licenceMails = {
       subject: endWords(end, zone).heading,
       preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
       body: [
-        `Your licence ended on ${formatInstant(end.atMs, zone)}.`,
+        `Your plan ended on ${formatInstant(end.atMs, zone)}.`,
         `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
         whatNext[end.how].words,
         linkTo(ownerPages.billing, whatNext[end.how].press),
@@ -221,7 +221,7 @@ const failures: Record<string, typeof failedRenewal> = {
     ...failedRenewal,
     subject: "The payment for your change failed",
     what: (ofSum) =>
-      `The payment${ofSum} for the change of your licence failed, so you have what you had before.`,
+      `The payment${ofSum} for the change of your plan failed, so you have what you had before.`,
     ifNot: "If the change stays unpaid",
   },
   invoice: {
@@ -230,7 +230,7 @@ const failures: Record<string, typeof failedRenewal> = {
     what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
   },
   trial: {
-    subject: "The free trial of your licence has ended",
+    subject: "The free trial of your plan has ended",
     what: (ofSum, plan) =>
       `The free trial of ${plan} has ended, and no card has paid the first invoice${ofSum}.`,
     ifNot: "If no card pays it",
@@ -239,26 +239,26 @@ const failures: Record<string, typeof failedRenewal> = {
 };
 
 const again = {
-  words: "You can choose a licence again at any time.",
-  press: "Choose a licence",
+  words: "You can choose a plan again at any time.",
+  press: "Choose a plan",
 };
 
 /** What to do after a licence, by how it ended, and what the button says. */
 const whatNext: Record<LicenceEnd, typeof again> = {
   ended: again,
   unfinished: again,
-  "trial over": { ...again, words: "You were not charged. You can choose a licence at any time." },
+  "trial over": { ...again, words: "You were not charged. You can choose a plan at any time." },
   unpaid: {
-    words: "Your payment failed. Your licence goes on as soon as the last invoice is paid.",
+    words: "Your payment failed. Your plan goes on as soon as the last invoice is paid.",
     press: payOrChange,
   },
   returned: {
     words:
-      "Your payment was returned to you, but Stripe still runs the licence and will charge it again when it renews. You can end it, or buy it again.",
-    press: "See your licence",
+      "Your payment was returned to you, but Stripe still runs the plan and will charge it again when it renews. You can end it, or buy it again.",
+    press: "See your plan",
   },
   paused: {
-    words: "The licence is paused. You can go on with it, or choose another.",
-    press: "See your licence",
+    words: "The plan is paused. You can go on with it, or choose another.",
+    press: "See your plan",
   },
 };

@@ -525,7 +525,7 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expect(told).toMatchObject([{ after: { subscription: second, other: subscription } }]);
     await buyer.browser.post("/sign-in/renew");
     const { text } = await buyer.browser.open("/home/billing");
-    expect(text).toContain("You pay for more than one licence.");
+    expect(text).toContain("You pay for more than one plan.");
   });
 
   it("takes credits back that are lost in a dispute, and gives those again whose refund failed", async () => {

@@ -86,7 +86,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
   it("tells an owner, and the owner's apps, to choose a licence when the trial has ended", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { hint } = (await entitlement(buyer)).error;
-    expect(hint).toContain(`Choose a licence at ${shop.service.url}/home/billing;`);
+    expect(hint).toContain(`Choose a plan at ${shop.service.url}/home/billing;`);
     const { text } = await buyer.browser.open("/home");
     expect(text).toContain(hint.replace(` at ${shop.service.url}/home/billing`, ""));
   });
@@ -318,7 +318,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     shop.stripe.takeEvents();
     shop.pass(dayMs);
     await shop.reconcile();
-    expect(await home(buyer)).toContain("Your licence ended on");
+    expect(await home(buyer)).toContain("Your plan ended on");
     await shop.buy(buyer);
     await shop.deliverAll();
     expect(await statusOf(buyer)).toBe("licensed");
@@ -362,7 +362,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       );
       const words = {
         past_due: "<small>if the card keeps failing</small>",
-        unpaid: "Your licence ended on",
+        unpaid: "Your plan ended on",
       };
       expect(text).toContain(words[status]);
     },
@@ -462,7 +462,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const text = await home(buyer);
     expect(text).not.toContain("Payment failed");
     expect(text).toMatch(
-      /<h2 id="billing">Your licence ends on \d+ \w+<.*nothing more is charged.*>Keep the licence<\/button>/,
+      /<h2 id="billing">Your plan ends on \d+ \w+<.*nothing more is charged.*>Keep the plan<\/button>/,
     );
     expect(text).toContain("Invoices and your card<");
   });
@@ -473,7 +473,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     await shop.deliverAll();
     const ended = await home(buyer);
     for (const words of [
-      "Your licence ended on",
+      "Your plan ended on",
       "Nothing is charged until you choose one.",
       "Invoices and your card<",
     ])
@@ -481,7 +481,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "licensed");
     const given = await home(buyer);
     expect(given).toContain("Free <small>given to you by us</small>");
-    expect(given).not.toContain("Your licence ended on");
+    expect(given).not.toContain("Your plan ended on");
     expect((await buyer.browser.open("/home")).text).toContain(
       "Connect your first app: your assistants work",
     );
@@ -594,7 +594,7 @@ describe("a deployment without billing", async () => {
     }
     expectRefusal(service, await service.ask("/hooks/stripe", { method: "POST", body: "{}" }), refused);
     const { text } = await browser.open("/home");
-    expect(text).not.toMatch(/licence before|Buy/);
+    expect(text).not.toMatch(/Choose a plan|Buy/);
     expect(text).toContain("For a plan, ask the person who invited you");
   });
 

@@ -62,7 +62,7 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     const team = stripe.prices.get("price_team") ?? expect.fail("no price");
     stripe.prices.set("price_team", { ...team, currency: "usd" });
     shop.pass(11 * 60_000);
-    expect(await open(buyer)).not.toContain("Change your licence");
+    expect(await open(buyer)).not.toContain("Change your plan");
     const currency_options = { usd: { unit_amount: 99_000 }, eur: { unit_amount: 95_000 } };
     stripe.prices.set("price_team", { ...team, currency: "usd", currency_options });
     shop.pass(11 * 60_000);
@@ -126,17 +126,17 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     ]) {
       Object.assign(portal, before, withheld);
       shop.pass(11 * 60_000);
-      expect(await open(buyer)).not.toContain("Change your licence");
+      expect(await open(buyer)).not.toContain("Change your plan");
     }
     Object.assign(portal, before);
     shop.pass(11 * 60_000);
     const asked = previews();
     for (const unknown of ["price_pack", "price_month", "price_more", "%00"])
-      expect(await open(buyer, `?change=${unknown}`)).toContain("Change your licence");
+      expect(await open(buyer, `?change=${unknown}`)).toContain("Change your plan");
     expect(previews() - asked, "at most the next payment is asked for").toBeLessThanOrEqual(1);
     stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();
-    expect(await open(buyer)).not.toContain("Change your licence");
+    expect(await open(buyer)).not.toContain("Change your plan");
   });
 
   it("leads to the portal's first page where Stripe refuses the change", async () => {

@@ -22,7 +22,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     shop.pass(5 * 60_000);
     await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, buyer.email);
-    return mails.filter(({ subject = "" }) => /licence|payment/.test(subject));
+    return mails.filter(({ subject = "" }) => /plan|payment/.test(subject));
   }
   const subjects = async () => (await mailed()).map(({ subject }) => subject);
   const periodEndMs = () => (shop.stripe.itemOf(subscription).current_period_end ?? 0) * 1000;
@@ -48,27 +48,22 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     await end();
     const ended = `ended on ${day.format(shop.stripe.nowMs())}`;
     const [mail, ...others] = await mailed();
-    expect([mail?.subject, others]).toEqual([`Your licence ${ended}`, []]);
-    for (const words of [
-      "Your assistants pause",
-      "Nothing is lost",
-      "choose a licence again",
-      "/home/billing",
-    ])
+    expect([mail?.subject, others]).toEqual([`Your plan ${ended}`, []]);
+    for (const words of ["Your assistants pause", "Nothing is lost", "choose a plan again", "/home/billing"])
       expect(mail?.text).toContain(words);
 
-    const message = `The licence of this account ${ended}.`;
-    const hint = `Your assistants are paused, and nothing is lost. Choose a licence at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
+    const message = `The plan of this account ${ended}.`;
+    const hint = `Your assistants are paused, and nothing is lost. Choose a plan at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
     const error = { code: "trial_ended", message, hint };
     expect(await entitlement()).toMatchObject({ httpStatus: 403, status: "trial-ended", message, error });
 
     const browser = await Browser.signIn(shop.service, buyer.email);
     const page = (await browser.open("/home")).text;
-    expect(page).toContain(`<h1>Your licence ${ended}</h1>`);
+    expect(page).toContain(`<h1>Your plan ${ended}</h1>`);
     expect(page).not.toContain("trial");
     const cookie = `__session=${await shop.service.token(buyer.email)}`;
     const program = await shop.service.ask("/home", { headers: { cookie } });
-    expect(program.text).toContain(`<h1>Your licence ${ended}</h1>`);
+    expect(program.text).toContain(`<h1>Your plan ${ended}</h1>`);
     const explained = await shop.service.adminJson<{ apps: string }>("explain", buyer.email);
     expect(explained.apps).toContain(`The API answers trial-ended. ${message} `);
   });
@@ -93,7 +88,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     shop.pass(5 * dayMs);
     shop.stripe.change(subscription, { status: "unpaid" });
     await shop.deliverAll();
-    const stopped = `Your licence ended on ${day.format(shop.stripe.nowMs())}`;
+    const stopped = `Your plan ended on ${day.format(shop.stripe.nowMs())}`;
     expect(await subjects()).toEqual(["Your payment failed", stopped]);
     for (const goOn of [() => shop.stripe.change(subscription, { status: "past_due" }), end]) {
       shop.pass(20 * dayMs);
@@ -120,8 +115,8 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     passTo(periodEndMs() - 3 * dayMs - 6 * 60_000);
     expect(await mailed()).toEqual([]);
     const [mail, ...others] = await mailed();
-    expect([mail?.subject, others]).toEqual([expect.stringMatching(/^Your licence ends on .+ UTC$/), []]);
-    expect(mail?.text).toContain("Your licence is cancelled, and ends on");
+    expect([mail?.subject, others]).toEqual([expect.stringMatching(/^Your plan ends on .+ UTC$/), []]);
+    expect(mail?.text).toContain("Your plan is cancelled, and ends on");
     shop.pass(dayMs);
     await shop.reconcile();
     expect(await mailed()).toHaveLength(1);
@@ -181,7 +176,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     shop.pass(14 * dayMs);
     await shop.reconcile();
     const [mail] = await mailed();
-    expect(mail?.text).toContain("Your licence goes on as soon as the last invoice is paid");
+    expect(mail?.text).toContain("Your plan goes on as soon as the last invoice is paid");
     const { error } = await entitlement();
     expect(error.hint).toContain(`Pay the last invoice at ${shop.service.url}/home/billing;`);
   });
@@ -226,7 +221,7 @@ it("the end of a licence says that the company goes on, where the hobby plan com
   shop.pass(5 * 60_000);
   await shop.sendDue();
   const mail = (await mailsTo(shop.service.dataDir, buyer.email)).find(({ subject = "" }) =>
-    subject.startsWith("Your licence ended on"),
+    subject.startsWith("Your plan ended on"),
   );
   expect(mail?.text).toContain("Your company goes on with the free hobby plan");
   expect(mail?.text).not.toContain("assistants pause");

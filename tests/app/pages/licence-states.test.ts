@@ -54,9 +54,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     shop.pass(5 * 60_000);
     await shop.sendDue();
     const mails = await mailsTo(service.dataDir, email);
-    return mails
-      .map(({ subject = "" }) => subject)
-      .filter((subject) => /licence|payment|invoice/.test(subject));
+    return mails.map(({ subject = "" }) => subject).filter((subject) => /plan|payment|invoice/.test(subject));
   };
 
   it("contains what it did before an upgrade that is not paid, whatever becomes of that", async () => {
@@ -70,7 +68,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
       expect(text).toContain(
-        "The change of your licence was not paid, so you keep what you had until that day.",
+        "The change of your plan was not paid, so you keep what you had until that day.",
       );
       expect(text).toMatch(/for the change to Team licence, €990\.00 a year, less €[\d.]+ that you had paid/);
       expect(text, "in place of a button").toContain(">After your payment</p>");
@@ -270,7 +268,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
     expect(await page(buyer)).toContain(
-      "Stripe charges you again when the licence renews. End it, or buy it again.",
+      "Stripe charges you again when the plan renews. End it, or buy it again.",
     );
     const text = await page(buyer, "/home/billing");
     for (const words of ["Charged again on", "End it at Stripe", "Manage billing", "Buy Office licence"])
@@ -286,7 +284,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
   it("whose first payment is not finished gives nothing, and is finished or begun anew", async () => {
     const { buyer, subscription } = await admitWith({ isIncomplete: true }, "--trial-days", "6");
     const home = await page(buyer);
-    expect(home).toContain("Your payment for a licence is not finished. Finish it, or begin anew.");
+    expect(home).toContain("Your payment for a plan is not finished. Finish it, or begin anew.");
     expect(home).toContain(">Trial<");
     const billing = await page(buyer, "/home/billing");
     expect(billing).toContain("Buy Office licence");
@@ -303,11 +301,11 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       "void",
     );
     await shop.deliverAll();
-    expect(await page(buyer, "/home/billing"), "it never began").not.toMatch(/licence ended on|Last plan/);
+    expect(await page(buyer, "/home/billing"), "it never began").not.toMatch(/plan ended on|Last plan/);
     await pass(7);
     const ended = await pages(buyer);
     expect(ended).toContain("Your trial has ended");
-    expect(ended).not.toMatch(/licence ended on|Office licence <small>|Last plan<\/dt><dd>Office/);
+    expect(ended).not.toMatch(/plan ended on|Office licence <small>|Last plan<\/dt><dd>Office/);
   });
 
   it("whose first payment was finished meanwhile is not ended by beginning anew", async () => {
@@ -331,15 +329,15 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await shop.deliverAll();
     expect(await plan(buyer)).toBe("licensed");
     const text = await pages(buyer);
-    expect(text).toContain("Your licence pauses on");
+    expect(text).toContain("Your plan pauses on");
     expect(text).toContain("your assistants work until that day, and you are charged nothing more.");
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);
     expect(await plan(buyer)).toBe("trial");
     const after = await page(buyer);
-    expect(after).toContain("Licence paused");
+    expect(after).toContain("Plan paused");
     expect(after.replaceAll(/<[^>]*>/g, "")).toContain(
-      "To go on with your licence, write to help@example.com; or choose another one.",
+      "To go on with your plan, write to help@example.com; or choose another one.",
     );
     const [, mail] = await subjects(buyer);
     expect(mail).toBeUndefined();
@@ -366,19 +364,17 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       const { buyer, subscription } = await admitWith({ trialDays: 14 });
       expect(await plan(buyer)).toBe("licensed");
       const free = await pages(buyer);
-      expect(free).toContain("Your licence is free until");
+      expect(free).toContain("Your plan is free until");
       expect(free).not.toContain("Renews on");
       shop.pass(14 * dayMs);
       end(subscription);
       await shop.deliverAll();
       expect(await plan(buyer)).toBe("trial");
       const text = await pages(buyer);
-      expect(text).toContain("Your free trial of the licence ended on");
+      expect(text).toContain("Your free trial of the plan ended on");
       expect(text).toContain("Buy Office licence");
       expect(text).not.toMatch(/payment failed|Pay the last invoice/);
-      expect(await subjects(buyer)).toEqual([
-        expect.stringMatching(/^Your free trial of the licence ended on/),
-      ]);
+      expect(await subjects(buyer)).toEqual([expect.stringMatching(/^Your free trial of the plan ended on/)]);
       sessionIn(await checkOut(buyer));
     }
   });
@@ -506,7 +502,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       const text = await page(buyer);
       expect(text).not.toContain("Payment due");
-      expect(text).toContain("that you bought is not paid");
+      expect(text).toContain("you bought is not paid");
       expect(text, "the badge names the plan").toMatch(/class="tag">[^<]*[Ll]icence</);
     }
   });
@@ -517,7 +513,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await pass(1);
     stripe.isAnother = false;
     const text = await pages(buyer);
-    expect(text).toContain("Stripe does not know your licence any more.");
+    expect(text).toContain("Stripe does not know your plan any more.");
     expect(text).not.toContain("You cancelled");
   });
 

@@ -75,7 +75,7 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
   it("are on the billing page, with the end of the trial that the owner has, and each price's own button", async () => {
     const buyer = await shop.admit("--trial-ends", "2027-03-01T12:00:00Z");
     const text = await pageOf(buyer);
-    expect(text).toContain(">Choose a licence</h2>");
+    expect(text).toContain(">Choose a plan</h2>");
     const { Trial = [], Office } = plansIn(text);
     expect(Trial.slice(0, 3)).toEqual(["To try everything, free until it ends.", "Free", "Your plan"]);
     expect(text).toContain("Stripe adds tax where a price says so, and shows the sum before you pay.");
@@ -95,7 +95,7 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
     const { buyer } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     await service.adminJson("account", "set", buyer.email, "--limit", "projects=50", "--feature", "video");
     const text = await pageOf(buyer);
-    expect(text).toContain(">Change your licence</h2>");
+    expect(text).toContain(">Change your plan</h2>");
     const { Office, Team, Trial } = plansIn(text);
     expect(Office).toEqual([
       ...["For a company that works every day.", "€49.00 a month", "Your plan"],

@@ -61,8 +61,8 @@ with a hash of your email | onboarding_emails: recipient_hash
 no onboarding emails, as a hash of your email | email_suppressions: email_hash created_at
 who changed what of your account, and when | audit_entries: who what whom before after at
 Your id at Stripe | billing_customers: customer_id created_at licence
-besides the licence you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
-Your licences at Stripe: state, periods | billing_subscriptions: status status_reason assistant_limit price_id created_at
+besides the plan you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
+Your plans at Stripe: state, periods | billing_subscriptions: status status_reason assistant_limit price_id created_at
 periods with the day on which they begin, and | billing_subscriptions: period_starts cycle_anchor period_ends unpaid_since ends_at licence_until
 what is due of open invoices | billing_subscriptions: invoice_id invoice_status amount_due open_invoices next_attempt currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at

@@ -337,7 +337,7 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       await stage.query(`UPDATE billing_subscriptions SET ${columns}`);
       nowMs += 60_000;
       await round();
-      expect(subjects()).toEqual(Array(times).fill(expect.stringMatching(/^Your licence ends on /)));
+      expect(subjects()).toEqual(Array(times).fill(expect.stringMatching(/^Your plan ends on /)));
     });
   });
 

@@ -94,7 +94,7 @@ function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">)
       </p>
       {licence && (
         <p>
-          Your licence ends with the account, and is not billed again. {settings().billing?.refunds}
+          Your plan ends with the account, and is not billed again. {settings().billing?.refunds}
           {renews && (
             <>
               {" "}

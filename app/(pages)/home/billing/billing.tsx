@@ -46,8 +46,8 @@ export function Billing({
         <h2 id="billing">{standing.heading}</h2>
         {paid.length > 1 && (
           <Alert>
-            You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
-            does not show one, {askUs()}.
+            You pay for more than one plan. Open “Manage billing” and cancel those you do not need; if it does
+            not show one, {askUs()}.
           </Alert>
         )}
         {licence ? (
@@ -57,7 +57,7 @@ export function Billing({
         )}
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
-            {terms.name ? `Your ${terms.name} licence` : "Your licence"} ended on{" "}
+            {terms.name ? `Your ${terms.name} plan` : "Your plan"} ended on{" "}
             <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.
           </p>
         )}

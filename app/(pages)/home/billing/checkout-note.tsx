@@ -18,5 +18,5 @@ const outcomes: Record<string, string> = {
   pending:
     "Stripe has not confirmed your payment yet. Once it does, this page shows what you bought; do not buy it again.",
   cancelled: "You left the checkout. Nothing was bought, and nothing has changed.",
-  licensed: "You already have a licence, so nothing was bought.",
+  licensed: "You already have a plan, so nothing was bought.",
 };

@@ -27,8 +27,7 @@ export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
         </button>
       </PostForm>
       <p className="quiet">
-        Nothing changes before you confirm it there.{" "}
-        <a href={pages.billing.path}>Keep your licence as it is</a>
+        Nothing changes before you confirm it there. <a href={pages.billing.path}>Keep your plan as it is</a>
       </p>
     </section>
   );

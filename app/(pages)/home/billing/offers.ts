@@ -104,7 +104,7 @@ export async function readOffersOf(
   if (known.size === 0) return new Map();
   const prices = await readPart("the plans of prices could not be read", (db) => listPlanPrices(db, plans));
   const offers = [...known].map((id) =>
-    readOffer({ id, plan: planOfPrice(prices ?? [], id) }, { plans, fallbackName: "Licence" }, nowMs),
+    readOffer({ id, plan: planOfPrice(prices ?? [], id) }, { plans, fallbackName: "Plan" }, nowMs),
   );
   return new Map((await Promise.all(offers)).map((offer) => [offer.priceId, offer]));
 }
@@ -127,7 +127,7 @@ export async function readOffersTo(
   const creditPrices = (settings().billing?.creditPrices ?? []).map((id) => ({ id, plan: undefined }));
   const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    readOffers(await readSold(plans), { plans, currency, fallbackName: "Licence" }, nowMs),
+    readOffers(await readSold(plans), { plans, currency, fallbackName: "Plan" }, nowMs),
     sellsCreditsTo(account)
       ? readOffers(creditPrices, { plans, currency, fallbackName: "Credits" }, nowMs)
       : [],

@@ -85,9 +85,9 @@ export function PlanChoice({
     <section aria-labelledby="plans">
       <h2 id="plans">
         {buysLicences
-          ? "Choose a licence"
+          ? "Choose a plan"
           : licences.some(mayChange)
-            ? "Change your licence"
+            ? "Change your plan"
             : shown.length > 1
               ? "Plans"
               : "Your plan"}
@@ -143,7 +143,7 @@ const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (
 /** What stands where a button would, of what an owner without that plan cannot choose now. */
 function whenInWords(licence: NonNullable<Purchases["licence"]>): string {
   const state = licenceStateOf(licence);
-  if (state === "cancelled") return "Once you keep your licence";
+  if (state === "cancelled") return "Once you keep your plan";
   if (state === "free") return "After the first payment";
   return state === "invoiced" || (wantsPayment(state) && state !== "pausing")
     ? "After your payment"
@@ -162,13 +162,13 @@ function whyNoButton(
   if (!bought?.licence || without === 0) return undefined;
   if (acts) return `To change to a price without a button, ${askUs()}.`;
   const state = licenceStateOf(bought.licence);
-  if (state === "cancelled") return "To change your licence, keep it first.";
-  if (state === "free") return "You can change your licence after its first payment.";
+  if (state === "cancelled") return "To change your plan, keep it first.";
+  if (state === "free") return "You can change your plan after its first payment.";
   if (state === "invoiced" || (wantsPayment(state) && state !== "pausing"))
-    return "To change your licence, pay what is due first.";
+    return "To change your plan, pay what is due first.";
   return liveOf(bought.subscriptions).length > 1
-    ? "To change your licence, first cancel those that you do not need."
-    : `To change your licence, ${askUs()}.`;
+    ? "To change your plan, first cancel those that you do not need."
+    : `To change your plan, ${askUs()}.`;
 }
 
 const monthly = "1 month";
@@ -245,6 +245,6 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 /** What buying means to an owner who has no licence, or one at Stripe that gives nothing now. */
 function beforeOffers({ subscriptions }: Purchases): string {
   return liveOf(subscriptions).length > 0
-    ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
+    ? "If you choose a plan here, the one that Stripe still has is ended first, so you never pay for two."
     : "Nothing is charged until you choose one.";
 }
