@@ -6,25 +6,32 @@ import type { Part } from "@/lib/status/parts";
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {
   return (
     <p className="light" data-colour={colour}>
-      <svg viewBox="0 0 16 16" width="0.875rem" height="0.875rem" aria-hidden="true">
-        {shapes[colour]}
-      </svg>
+      <Shape colour={colour} />
       <span>{children}</span>
     </p>
   );
 }
 
-type PartListProps = { parts: readonly Part[]; children?: ((part: string) => ReactNode) | undefined };
+/** The shape of a colour, beside words that say the same. */
+export function Shape({ colour }: { colour: LightColour }) {
+  return (
+    <svg viewBox="0 0 16 16" width="0.875rem" height="0.875rem" aria-hidden="true">
+      {shapes[colour]}
+    </svg>
+  );
+}
+
+type PartListProps = { parts: readonly Part[]; children?: ((part: Part) => ReactNode) | undefined };
 
 /** The parts of this service, each with its light, and what else is said of it. */
 export function PartList({ parts, children }: PartListProps) {
   return (
     <ul className={children ? "rows with-days" : "rows"}>
-      {parts.map(({ name, colour, says }) => (
-        <li key={name}>
-          <strong>{name}</strong>
-          <Light colour={colour}>{says}</Light>
-          {children?.(name)}
+      {parts.map((part) => (
+        <li key={part.name}>
+          <strong>{part.name}</strong>
+          <Light colour={part.colour}>{part.says}</Light>
+          {children?.(part)}
         </li>
       ))}
     </ul>

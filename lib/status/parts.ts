@@ -38,14 +38,21 @@ export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outage
       ? works
       : { colour: "soon", says: "Starting or stopping: accepts no new visitors" };
   const mcp = isStoreThere ? api : outage("soon", "Works, except the tools that read an account");
-  const parts = [
+  const parts: Part[] = [
     { name: "Public API", ...api },
     { name: "Accounts and credits", ...stateOfAccounts(isStoreThere) },
     { name: "Mail", ...stateOfMail(oldestDueAtMs, nowMs) },
     { name: "Rate limits", ...counters },
     { name: "MCP server", ...mcp },
   ];
-  return { parts, outages };
+  return { parts: parts.map((part) => withOpenOutage(part, outages)), outages };
+}
+
+/** What works here may be out on another instance, whose outage is listed: no part works and is out at once. */
+function withOpenOutage(part: Part, outages: readonly Outage[] = []): Part {
+  const open = outages.find(({ part: name, ended_at_ms }) => name === part.name && ended_at_ms === null);
+  if (!open || part.isOutage) return part;
+  return { name: part.name, colour: "soon", says: `Outage since ${clock(open.started_at_ms)}` };
 }
 
 function stateOfAccounts(isStoreThere: boolean): State {

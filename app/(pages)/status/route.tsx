@@ -8,7 +8,7 @@ import { describeLength, maxListed, type Outage, outageDays, sumByDay } from "@/
 import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { Clock } from "../clock";
 import { wide } from "../html-page";
-import { PartList } from "../status-light";
+import { PartList, Shape } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
 export const { GET } = toPlatform(
@@ -28,7 +28,7 @@ export const { GET } = toPlatform(
               title="Status"
               href={publications.statusFeed.path}
             />
-            <h1>{inAWord(parts)}</h1>
+            <Headline parts={parts} />
             <div className="checked">
               <p className="lead">
                 Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
@@ -39,16 +39,27 @@ export const { GET } = toPlatform(
               </a>
             </div>
             <PartList parts={parts}>
-              {outages && ((part) => <Days days={sumByDay(outages, part, nowMs)} />)}
+              {outages &&
+                (({ name, colour }) => (
+                  <Days
+                    days={sumByDay(outages, name, nowMs)}
+                    colour={colour === "unknown" ? "line" : "good"}
+                  />
+                ))}
             </PartList>
             {outages && (
-              <p className="days-axis quiet">
-                <span>{outageDays} days ago</span>
-                <span>Today</span>
-              </p>
+              <>
+                <p className="days-axis quiet">
+                  <span>{outageDays} days ago</span>
+                  <span>Today</span>
+                </p>
+                <p className="days-axis quiet">
+                  A taller bar is a day with an outage, a red one a day with 30 minutes of them or more.
+                </p>
+              </>
             )}
-            <h2>Last {outageDays} days</h2>
-            <History outages={outages?.slice(0, maxListed)} />
+            <h2>Outages in the last {outageDays} days</h2>
+            <History outages={outages?.slice(0, maxListed)} nowMs={nowMs} />
             {notice && (
               <>
                 <h2>Notice</h2>
@@ -69,7 +80,7 @@ export const { GET } = toPlatform(
 );
 
 /** The outages of each part, or why there are none to show. */
-function History({ outages }: { outages: Outage[] | undefined }) {
+function History({ outages, nowMs }: { outages: Outage[] | undefined; nowMs: number }) {
   if (!outages) return <p>The store is unavailable, and the history with it.</p>;
   if (outages.length === 0) return <p>No outage was recorded.</p>;
   return (
@@ -79,16 +90,12 @@ function History({ outages }: { outages: Outage[] | undefined }) {
           <li key={`${part} ${started_at_ms}`}>
             <b>{part}</b>
             <span>
-              <Clock atMs={started_at_ms} shows="day and time" />{" "}
-              {ended_at_ms === null ? (
-                "until now"
-              ) : (
-                <>
-                  to <Clock atMs={ended_at_ms} shows={endOf(ended_at_ms - started_at_ms)} />
-                </>
-              )}
+              <Clock atMs={started_at_ms} shows="day and time" /> <End {...{ started_at_ms, ended_at_ms }} />
             </span>
-            {ended_at_ms !== null && <span>{describeLength(ended_at_ms - started_at_ms)}</span>}
+            <span>
+              {describeLength((ended_at_ms ?? nowMs) - started_at_ms)}
+              {ended_at_ms === null && " so far"}
+            </span>
           </li>
         ))}
       </ul>
@@ -97,15 +104,26 @@ function History({ outages }: { outages: Outage[] | undefined }) {
   );
 }
 
-/** The end of an outage of less than half a day needs no day of its own. */
-const endOf = (ms: number) => (ms < dayMs / 2 ? "time" : "day and time");
+/** The end of an outage: one of less than half a day needs no day of its own, and one within a minute none at all. */
+function End({ started_at_ms, ended_at_ms }: Omit<Outage, "part">) {
+  if (ended_at_ms === null) return "until now";
+  if (Math.floor(started_at_ms / minuteMs) === Math.floor(ended_at_ms / minuteMs)) return null;
+  const isShort = ended_at_ms - started_at_ms < dayMs / 2;
+  return (
+    <>
+      to <Clock atMs={ended_at_ms} shows={isShort ? "time" : "day and time"} />
+    </>
+  );
+}
 
 const tick = 4;
 const height = 24;
 const low = 16;
 
+type DaysProps = { days: readonly number[]; colour: "good" | "line" };
+
 /** A tick for each day, today last: a low one without an outage, a full one with one, thicker where that was half an hour. */
-function Days({ days }: { days: readonly number[] }) {
+function Days({ days, colour }: DaysProps) {
   const width = days.length * tick;
   const draw = (isOf: (ms: number) => boolean, of: number) =>
     days.map((ms, at) => (isOf(ms) ? `M${at * tick} 0h${of}v${height}h-${of}z` : "")).join("");
@@ -116,7 +134,7 @@ function Days({ days }: { days: readonly number[] }) {
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         <path
           d={`M0 ${height - low / 2}h${width}`}
-          stroke="var(--good)"
+          stroke={`var(--${colour})`}
           strokeWidth={low}
           strokeDasharray={`${tick - 1.5} 1.5`}
         />
@@ -132,11 +150,26 @@ function Days({ days }: { days: readonly number[] }) {
   );
 }
 
-const longMs = 30 * 60_000; // half an hour
+const minuteMs = 60_000;
+const longMs = 30 * minuteMs;
 
-function inAWord(parts: readonly Part[]): string {
-  const [first, ...others] = parts.filter(({ colour }) => colour !== "good");
-  if (!first) return "All systems work";
-  if (others.length > 0) return "Some parts have problems";
-  return `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1)}`;
+/** The colour and the words of all parts together. What is not set up is no problem of theirs. */
+function Headline({ parts }: { parts: readonly Part[] }) {
+  const missing = parts.find(({ colour }) => colour === "unknown");
+  const [first, ...others] = parts.filter(({ colour }) => colour === "soon" || colour === "stopped");
+  if (!first)
+    return (
+      <h1>
+        <Shape colour="good" />
+        All systems work{missing && `, except ${missing.name.toLowerCase()}`}
+      </h1>
+    );
+  return (
+    <h1>
+      <Shape colour={[first, ...others].some(({ colour }) => colour === "stopped") ? "stopped" : "soon"} />
+      {others.length > 0
+        ? "Some parts have problems"
+        : `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1)}`}
+    </h1>
+  );
 }
