@@ -205,16 +205,17 @@ const ends: Record<LicenceEnd, EndWords> = {
     step: updatePayment,
   },
   unfinished: {
-    beside: "Your payment for a plan is not finished. Finish it, or begin anew.",
-    hint: (where) => `Finish your payment${where}, or begin anew; they run again as soon as it is paid.`,
-    step: { ...stepTo("Finish the payment"), ...instead("Begin anew") },
+    beside: "Your payment for a plan is not finished. Finish it, or choose another plan.",
+    hint: (where) =>
+      `Finish your payment${where}, or choose another plan; they run again as soon as it is paid.`,
+    step: { ...stepTo("Finish the payment"), ...instead("Choose another plan") },
   },
   returned: {
     beside:
-      "The payment for your plan was returned to you, but Stripe charges you again when it renews. End it, or buy it again.",
+      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, or buy it again: the old one ends first.",
     hint: (where) =>
-      `Your payment was returned to you, but Stripe charges you again when the plan renews. End it${where}, or buy it again.`,
-    step: { ...stepTo("End it at Stripe"), ...instead("Buy it again") },
+      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old one ends first.`,
+    step: { ...stepTo("Cancel it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
     beside: "The plan that you bought is paused.",
@@ -287,7 +288,8 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   }
   const { how, atMs } = end;
   const what = how === "trial over" ? "free trial of the plan" : "plan";
-  const happened = `${how === "paused" ? "was paused" : "ended"} on ${dayOf(atMs, zone)}`;
+  const day = dayOf(atMs, zone);
+  const happened = `${how === "paused" ? "was paused" : "ended"} on ${day}`;
   const tags: Partial<Record<LicenceEnd, string>> = {
     paused: "Plan paused",
     "trial over": "Free trial ended",
@@ -296,7 +298,10 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   };
   return {
     tag: tags[how] ?? "Plan ended",
-    heading: `Your ${what} ${happened}`,
+    heading:
+      how === "unpaid" || how === "returned"
+        ? `${tags[how]}: your assistants stopped on ${day}`
+        : `Your ${what} ${happened}`,
     message: `The ${what} of this account ${happened}.`,
     ...act,
   };

@@ -52,9 +52,15 @@ export type State = {
 /** What becomes at Stripe of the licences that owners buy. */
 const bought: Record<string, (subscription: string) => void> = {
   renewing: () => {},
-  "past-due": (subscription) => stripe.renew(subscription, { isPaid: false }),
+  "past-due": (subscription) => {
+    stripe.renew(subscription, { isPaid: false });
+    ageByMonth(subscription);
+  },
   cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
-  "licence-ended": (subscription) => stripe.end(subscription),
+  "licence-ended": (subscription) => {
+    ageByMonth(subscription);
+    stripe.end(subscription);
+  },
   unpaid: (subscription) => {
     openLatestInvoice(subscription);
     stripe.change(subscription, { status: "unpaid" });
@@ -88,6 +94,21 @@ function latestInvoice(subscription: string) {
   const invoice = stripe.invoices.get(String(stripe.subscriptions.get(subscription)?.latest_invoice));
   if (!invoice) throw new Error("no invoice");
   return invoice;
+}
+
+/** Has a subscription begun thirty days earlier, and each of its invoices come as its period began. */
+function ageByMonth(subscription: string): void {
+  const month = 30 * 86_400;
+  const item = stripe.itemOf(subscription);
+  item.current_period_start -= month;
+  item.current_period_end -= month;
+  const { customer } = latestInvoice(subscription);
+  for (const invoice of stripe.invoices.values()) {
+    if (invoice.customer !== customer) continue;
+    for (const line of invoice.lines.data)
+      line.period = { start: line.period.start - month, end: line.period.end - month };
+    invoice.created = invoice.lines.data[0]?.period.start ?? invoice.created;
+  }
 }
 
 /** Has the invoices of a customer come a month after each other, the latest now. */
@@ -292,6 +313,8 @@ async function makePlans(): Promise<void> {
     "founder",
     "--title",
     "Founder",
+    "--description",
+    "For those who came first.",
     "--feature",
     "weekly-report=A report each week",
     "--limit",
@@ -338,6 +361,10 @@ function spendCredits(email: string): void {
     const atMs = clock.now() - Math.floor((n * n) % 29) * dayMs - n * 60_000;
     return `('used-${n}', account, ${-500 * (1 + ((n * 7) % 23))}, '${reasons[n % 3]}', ${atMs})`;
   });
+  changeStore(
+    `UPDATE credit_entries SET created_at_ms = created_at_ms - ${30 * dayMs}
+     WHERE account_id = (SELECT id FROM accounts WHERE email = '${email}')`,
+  );
   changeStore(
     `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
      VALUES ${rows.join().replaceAll("account,", `(SELECT id FROM accounts WHERE email = '${email}'),`)}`,

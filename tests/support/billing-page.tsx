@@ -61,17 +61,17 @@ export async function readBillingPage(
   const [billing = "", listed = ""] = html.split('aria-labelledby="invoices-heading"');
   const words = wordsOf(billing);
   return {
-    next: /Renews on [\w ]+ UTC Amount Nothing/.test(words)
+    next: /Next charge Nothing/.test(words)
       ? { amount: 0, currency: "" }
-      : moneyIn(/Renews on [\w ]+ UTC Amount (\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
+      : moneyIn(/Next charge (\S+(?: [\d,.]+)?) on/.exec(words)?.[1]),
     due: moneyIn(/Amount due \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
-    change: /You pay nothing now\. Continue/.test(words)
+    change: /You pay now Nothing New price/.test(words)
       ? { amount: 0, currency: "" }
-      : moneyIn(/You pay ([^.]*?(?:\.\d+)?) now\. Continue/.exec(words)?.[1]),
+      : moneyIn(/You pay now (\S+(?: [\d,.]+)?) what you paid/.exec(words)?.[1]),
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),
     invoices: [...listed.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => {
-      const [, state = "", total] = /<em>(.*?)<\/em>.*<b>(.*?)<\/b>/.exec(row) ?? [];
+      const [, state = "", total] = /<em\b[^>]*>(.*?)<\/em>.*<b>(.*?)<\/b>/.exec(row) ?? [];
       return { state, total: moneyIn(total) };
     }),
   };

@@ -11,7 +11,7 @@ const maxCharges = 300;
 
 /**
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
- * until when it is paid, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's
+ * the period that it pays, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's
  * addresses of its document and of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid
  * by then, or charged no more.
  */
@@ -24,7 +24,14 @@ export type Invoice = {
   due: number;
   paid: number;
   refunded: number;
-  item: { priceId: string; untilMs: number | undefined; isChange: boolean; credited: number } | undefined;
+  item:
+    | {
+        priceId: string;
+        period: { fromMs: number; untilMs: number } | undefined;
+        isChange: boolean;
+        credited: number;
+      }
+    | undefined;
   pdf: string | undefined;
   page: string | undefined;
   next: { what: "charged" | "mailed"; atMs: number } | undefined;
@@ -79,7 +86,7 @@ function itemOf({ lines, billing_reason }: Stripe.Invoice): Invoice["item"] {
   const { start, end } = line.period;
   return {
     priceId: idOf(price),
-    untilMs: end > start ? end * 1000 : undefined,
+    period: end > start ? { fromMs: start * 1000, untilMs: end * 1000 } : undefined,
     isChange: billing_reason === "subscription_update",
     credited: -lines.data.reduce((sum, { amount }) => sum + Math.min(0, amount), 0),
   };

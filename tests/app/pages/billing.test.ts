@@ -113,7 +113,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(await statusOf(buyer)).toBe("licensed");
     const text = await home(buyer, "?checkout=bought");
     expect(text).toContain("Your purchase is complete.");
-    expect(text).toContain("Renews on");
+    expect(text).toContain("Next charge");
     expect(text).toContain("Manage billing");
     await shop.deliverAll();
     expect(await statusOf(buyer)).toBe("licensed");
@@ -362,7 +362,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       );
       const words = {
         past_due: "<small>if the card keeps failing</small>",
-        unpaid: "Your plan ended on",
+        unpaid: "Not paid: your assistants stopped on",
       };
       expect(text).toContain(words[status]);
     },
@@ -439,7 +439,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const other = await shop.admitLicensed("--trial-ends", "2026-01-01");
     shop.stripe.cards.delete(String(shop.stripe.subscriptions.get(other.subscription)?.customer));
     const text = await home(other.buyer);
-    expect(text, "something else pays").toContain("Renews on");
+    expect(text, "something else pays").toContain("Next charge");
     expect(text).not.toContain("<dt>Card</dt>");
   });
 
@@ -462,7 +462,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const text = await home(buyer);
     expect(text).not.toContain("Payment failed");
     expect(text).toMatch(
-      /<h2 id="billing">Your plan ends on \d+ \w+<.*nothing more is charged.*>Keep the plan<\/button>/,
+      /<h2 id="billing">Your plan ends on \d+ \w+<.*Next charge<.*>None.*>Keep the plan<\/button>/,
     );
     expect(text).toContain("Invoices and your card<");
   });

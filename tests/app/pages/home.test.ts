@@ -54,9 +54,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const home = await shown(owner);
     expect(home).toContain('<span class="tag">Licence</span></div><h1>Your plan is active</h1>');
     expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
-    expect(home).toContain(
-      "A job that costs more than you have is refused. Your company keeps running either way.",
-    );
+    expect(home).toContain("A job that costs more than you have is refused; everything else runs.");
     expect(home).toContain("licensed@example.com");
     const billing = await shown(owner, "/home/billing");
     expect(billing).toContain("</svg>Up to 30 assistants</li>");

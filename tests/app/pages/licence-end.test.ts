@@ -22,7 +22,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     shop.pass(5 * 60_000);
     await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, buyer.email);
-    return mails.filter(({ subject = "" }) => /plan|payment/.test(subject));
+    return mails.filter(({ subject = "" }) => /plan|paid|payment/i.test(subject));
   }
   const subjects = async () => (await mailed()).map(({ subject }) => subject);
   const periodEndMs = () => (shop.stripe.itemOf(subscription).current_period_end ?? 0) * 1000;
@@ -88,14 +88,18 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     shop.pass(5 * dayMs);
     shop.stripe.change(subscription, { status: "unpaid" });
     await shop.deliverAll();
-    const stopped = `Your plan ended on ${day.format(shop.stripe.nowMs())}`;
+    const on = day.format(shop.stripe.nowMs());
+    const stopped = `Not paid: your assistants stopped on ${on}`;
     expect(await subjects()).toEqual(["Your payment failed", stopped]);
-    for (const goOn of [() => shop.stripe.change(subscription, { status: "past_due" }), end]) {
+    for (const [goOn, heading] of [
+      [() => shop.stripe.change(subscription, { status: "past_due" }), stopped],
+      [end, `Your plan ended on ${on}`],
+    ] as const) {
       shop.pass(20 * dayMs);
       await goOn();
       await shop.deliverAll();
       const { text } = await (await Browser.signIn(shop.service, buyer.email)).open("/home");
-      expect(text).toContain(`<h1>${stopped}</h1>`);
+      expect(text).toContain(`<h1>${heading}</h1>`);
     }
     expect(await subjects()).toHaveLength(2);
   });

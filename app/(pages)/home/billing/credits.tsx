@@ -96,8 +96,8 @@ export function Balance({ account, mayRun, isShort }: BalanceProps) {
       </dl>
       {saysMore && (
         <p className="quiet">
-          {creditUse()} A job that costs more than you have is refused.
-          {mayRun && " Your company keeps running either way."}
+          {creditUse()} A job that costs more than you have is refused
+          {mayRun ? "; everything else runs." : "."}
           {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
         </p>
       )}

@@ -79,14 +79,15 @@ function InvoiceEntry(invoice: NamedInvoice) {
     <li>
       <span>
         {item?.isChange ? `Change to ${name}` : name}
-        {item?.untilMs && !isReturned && (
+        {item?.period && !isReturned && (
           <>
-            {" "}
-            until <Clock atMs={item.untilMs} shows="date" />
+            {", "}
+            <Clock atMs={item.period.fromMs} shows="date" /> to{" "}
+            <Clock atMs={item.period.untilMs} shows="date" />
           </>
         )}
       </span>
-      <em>{describeState(invoice)}</em>
+      <em data-colour={status === "open" ? "stopped" : undefined}>{describeState(invoice)}</em>
       <Clock atMs={atMs} shows="date" />
       <b>
         {moneyInWords(total, currency)}

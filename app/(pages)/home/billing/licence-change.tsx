@@ -4,9 +4,9 @@ import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
-import { OfferPrice } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import type { Changes } from "./offers";
+import { Fact } from "./what-runs";
 
 type LicenceChangeProps = Required<Pick<Changes, "offer">> & Pick<Changes, "cost"> & { account: Account };
 
@@ -15,12 +15,16 @@ export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
   return (
     <section className="card" id="change" aria-labelledby="change-heading">
       <h2 id="change-heading">Change to {offer.name}</h2>
-      <p>
-        <OfferPrice {...offer} />
-      </p>
-      <p>
-        <CostWords cost={cost} />
-      </p>
+      {cost ? (
+        <dl className="what-runs">
+          <CostFacts cost={cost} />
+          <Fact name="New price" note={offer.month && `that is ${offer.month}`}>
+            {offer.amount ?? "Price shown at checkout"}
+          </Fact>
+        </dl>
+      ) : (
+        <p>We cannot say at the moment what it costs now. Stripe does, before you confirm it.</p>
+      )}
       <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
         <button type="submit" name="licence" value={offer.priceId}>
           Continue at Stripe
@@ -33,25 +37,48 @@ export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
   );
 }
 
-function CostWords({ cost }: { cost: ChangeCost | undefined }) {
-  if (!cost) return "We cannot say at the moment what it costs now. Stripe does, before you confirm it.";
+function CostFacts({ cost }: { cost: ChangeCost }) {
   if (cost.at === "period end")
     return (
-      <>
-        You pay nothing now: it begins on <Clock atMs={cost.atMs} shows="date" />, when your present period
-        ends.
-      </>
+      <Fact
+        name="You pay now"
+        note={
+          <>
+            it begins on <Clock atMs={cost.atMs} shows="date" />, when your present period ends
+          </>
+        }
+      >
+        Nothing
+      </Fact>
     );
   const { amount, tax, currency, atMs } = cost.payment;
-  const taxWords = tax > 0 ? ` (${moneyInWords(tax, currency)} of it tax)` : "";
-  const words = `${moneyInWords(amount, currency)}${taxWords}`;
-  if (cost.at === "next payment")
+  const ofItTax = tax > 0 && `${moneyInWords(tax, currency)} of it is tax`;
+  const sum = amount > 0 ? moneyInWords(amount, currency) : "Nothing";
+  if (cost.at === "once")
     return (
-      <>
-        You pay nothing now. The next payment, on <Clock atMs={atMs} shows="date" />, is then {words}.
-      </>
+      <Fact
+        name="You pay now"
+        note={
+          amount > 0 && ["what you paid and have not used is taken off", ofItTax].filter(Boolean).join("; ")
+        }
+      >
+        {sum}
+      </Fact>
     );
-  return amount > 0
-    ? `You pay ${words} now. What you paid and have not used is taken off.`
-    : "You pay nothing now.";
+  return (
+    <>
+      <Fact name="You pay now">Nothing</Fact>
+      <Fact
+        name="Next charge"
+        note={
+          <>
+            on <Clock atMs={atMs} shows="date" />
+            {ofItTax && `; ${ofItTax}`}
+          </>
+        }
+      >
+        {sum}
+      </Fact>
+    </>
+  );
 }

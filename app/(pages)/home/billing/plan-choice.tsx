@@ -65,8 +65,7 @@ export function PlanChoice({
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
-      (isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />) ||
-      (paid && <p className="present">{whenInWords(paid)}</p>)
+      isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />
     );
   const acts = buysLicences || licences.some(mayChange);
   // Where nothing can be chosen, only prices of the period that is paid, or by the month.
@@ -85,14 +84,16 @@ export function PlanChoice({
     <section aria-labelledby="plans">
       <h2 id="plans">
         {buysLicences
-          ? "Choose a plan"
+          ? account.plan === "licensed"
+            ? "Other plans"
+            : "Choose a plan"
           : licences.some(mayChange)
             ? "Change your plan"
             : shown.length > 1
               ? "Plans"
               : "Your plan"}
       </h2>
-      {buysLicences && bought && <p>{beforeOffers(bought)}</p>}
+      {buysLicences && bought && <p>{beforeOffers(account, isAsked)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
       {whyNot && <p>{withMailLink(whyNot)}</p>}
@@ -139,16 +140,6 @@ const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (
     Your plan{paidAs && `, paid ${periodInWords(paidAs).toLowerCase()}`}
   </p>
 );
-
-/** What stands where a button would, of what an owner without that plan cannot choose now. */
-function whenInWords(licence: NonNullable<Purchases["licence"]>): string {
-  const state = licenceStateOf(licence);
-  if (state === "cancelled") return "Once you keep your plan";
-  if (state === "free") return "After the first payment";
-  return state === "invoiced" || (wantsPayment(state) && state !== "pausing")
-    ? "After your payment"
-    : "Ask us";
-}
 
 /** Why prices have no button, if some have none: what has to be done first, or whom to ask. */
 function whyNoButton(
@@ -242,9 +233,11 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
     : `${gone} You keep it.`;
 }
 
-/** What buying means to an owner who has no licence, or one at Stripe that gives nothing now. */
-function beforeOffers({ subscriptions }: Purchases): string {
-  return liveOf(subscriptions).length > 0
-    ? "If you choose a plan here, the one that Stripe still has is ended first, so you never pay for two."
+/** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
+function beforeOffers({ plan }: Account, isAsked: boolean | undefined): string {
+  if (isAsked)
+    return "If you choose a plan here, the one that Stripe still has is ended first, so you never pay for two.";
+  return plan === "licensed"
+    ? "A plan that you buy takes the place of the one that we gave you."
     : "Nothing is charged until you choose one.";
 }

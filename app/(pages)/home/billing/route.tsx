@@ -45,6 +45,7 @@ export const { GET } = toPlatform(
     const limits = await readLimitsOf(account.id, nowMs);
     const automatic =
       limits !== undefined && isSpent(spending) ? await readAutomatic(visit, limits) : undefined;
+    const isOwing = hasOpen(invoices);
     return (
       <>
         <h1>Billing</h1>
@@ -53,18 +54,19 @@ export const { GET } = toPlatform(
           <Billing
             {...{ account, contents, plans, bought, terms, nowMs }}
             standing={state}
-            hasOpenInvoice={hasOpen(invoices)}
+            hasOpenInvoice={isOwing}
           />
         )}
         {changes?.offer && account.deletes_at_ms === null && (
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}
+        {isOwing && <Invoices read={invoices} />}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
         <Credits account={account} mayRun={state.mayRun} read={credits}>
           {offers && <Packs offers={offers.credits} accountId={account.id} />}
         </Credits>
         <div className="columns">
-          <div>{bought?.hasBought && <Invoices read={invoices} />}</div>
+          <div>{bought?.hasBought && !isOwing && <Invoices read={invoices} />}</div>
           <div>
             {isSpent(spending) && (
               <>

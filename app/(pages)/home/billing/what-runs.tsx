@@ -48,7 +48,11 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
     <dl className="what-runs">
       {name && (
         <Fact
-          name={state === "unfinished" ? "You chose" : planName(runs)}
+          name={
+            state === "unfinished"
+              ? "You chose"
+              : planName(runs || state === "unpaid" || state === "returned")
+          }
           note={[limit != null && limitInWords("assistants", limit), !runs && price]
             .filter(Boolean)
             .join(", ")}
@@ -137,22 +141,20 @@ function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: Ren
   const isAtRenewal = Math.abs(atMs - licence.period_ends_ms) < dayMs;
   return (
     <>
-      <Fact name={isFree ? "Free until" : "Renews on"}>
-        <Clock atMs={licence.period_ends_ms} shows="date" />
-      </Fact>
+      {(isFree || !isAtRenewal) && (
+        <Fact name={isFree ? "Free until" : "Renews on"}>
+          <Clock atMs={licence.period_ends_ms} shows="date" />
+        </Fact>
+      )}
       <Fact
-        name={isFree ? "First payment" : isAtRenewal ? "Amount" : "Next payment"}
+        name={isFree ? "First charge" : "Next charge"}
         note={
           <>
-            {tax > 0 && `${moneyInWords(tax, currency)} of it tax `}
-            {isFree || !isAtRenewal ? (
-              <>
-                on <Clock atMs={atMs} shows="date" />
-                {isFree && period === "1 month" && ", then each month"}
-              </>
-            ) : (
-              amount > 0 && period && period.replace(/^1 /, "a ").replace(/^(\d.*)/, "every $1s")
-            )}
+            on <Clock atMs={atMs} shows="date" />
+            {amount > 0 &&
+              period &&
+              `, paid ${period.replace(/^1 /, "each ").replace(/^(\d.*)/, "every $1s")}`}
+            {tax > 0 && `; ${moneyInWords(tax, currency)} of it is tax`}
           </>
         }
       >
@@ -202,8 +204,8 @@ function changeInWords({ offer, credit }: NonNullable<Terms["change"]> = {}) {
   return credit ? `${words}, less ${credit} that you had paid` : words;
 }
 
-/** What ended without anything that is charged yet. */
-const noMore: readonly LicenceState[] = ["ended", "trial over", "paused"];
+/** What ended, or ends, without anything that is charged yet. */
+const noMore: readonly LicenceState[] = ["ended", "trial over", "paused", "cancelled"];
 
 const stops = "Assistants stop on";
 
@@ -211,7 +213,6 @@ const stops = "Assistants stop on";
 const days: Partial<Record<LicenceState, { day: string; note?: string }>> = {
   renews: { day: "Renews on" },
   free: { day: "Free until", note: "the first payment is due then" },
-  cancelled: { day: "Ends on", note: "nothing more is charged" },
   "past due": { day: stops, note: "if the card keeps failing" },
   overdue: { day: stops, note: "if the invoice stays unpaid" },
   "change unpaid": { day: stops, note: "if the change stays unpaid" },
