@@ -31,7 +31,7 @@ export function linkTo({ path }: (typeof ownerPages)[keyof typeof ownerPages], l
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */
-const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} after you have stopped the onboarding emails.`;
+const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} without the onboarding emails.`;
 
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
 
@@ -169,8 +169,8 @@ function renderBlock(block: Block): string {
 
 function renderCode(code: string): string {
   const size = code.length > 8 ? "24px" : "38px";
-  const spacing = code.length > 8 ? "0.06em" : "0.22em";
-  return `<p class="sunken" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.sunken}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
+  const spacing = code.length > 8 ? "0.06em" : "0.12em";
+  return `<p class="sunken" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.sunken}; text-align: center; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
 }
 
 function renderList(tag: "ol" | "ul", items: string[]): string {

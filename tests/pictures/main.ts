@@ -217,7 +217,7 @@ const states: State[] = [
   {
     name: "home-account-delete",
     path: "/home/account",
-    as: "licensed",
+    as: "renewing",
     act: (page) => page.getByText("Delete my account").click(),
   },
   { name: "home-account-leaving", path: "/home/account", as: "leaving" },
@@ -528,8 +528,9 @@ async function takeWrongHost(): Promise<void> {
   await elsewhere.stop();
 }
 
-/** Takes pictures of the example of every mail. */
+/** Takes pictures of the example of every mail, as the service sends it. */
 async function takeMails(): Promise<void> {
+  Object.assign(process.env, environment); // what the mails name
   const page = await browser.newPage();
   for (const [name, { html }] of renderPreviews()) {
     await page.setContent(html);

@@ -104,14 +104,14 @@ function History({ outages, nowMs }: { outages: Outage[] | undefined; nowMs: num
   );
 }
 
-/** The end of an outage: one of less than half a day needs no day of its own, and one within a minute none at all. */
+/** The end of an outage: one of less than half a day needs no day of its own, and one of less than a minute none at all. */
 function End({ started_at_ms, ended_at_ms }: Omit<Outage, "part">) {
   if (ended_at_ms === null) return "until now";
-  if (Math.floor(started_at_ms / minuteMs) === Math.floor(ended_at_ms / minuteMs)) return null;
-  const isShort = ended_at_ms - started_at_ms < dayMs / 2;
+  const ms = ended_at_ms - started_at_ms;
+  if (ms < minuteMs) return null;
   return (
     <>
-      to <Clock atMs={ended_at_ms} shows={isShort ? "time" : "day and time"} />
+      to <Clock atMs={ended_at_ms} shows={ms < dayMs / 2 ? "time" : "day and time"} />
     </>
   );
 }

@@ -38,12 +38,19 @@ export const deletionMails = {
       subject: "Your account is deleted",
       preview: "Nothing is left that names you.",
       body: [
-        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a plan that ran is not billed again.`,
-        "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
-        "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
-        { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },
+        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked. Your apps stop at their next check, and a plan that ran is not billed again.`,
+        {
+          points: [
+            "What is gone: your email, sessions, apps, passkeys and credits.",
+            `What stays: the history of credits and mails under an id that names no one, and a hash of your email.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
+          ],
+        },
+        "This is our last mail. Thank you for having tried Corner Office; you are welcome back.",
       ],
-      footer: ["You received this email because this address had an account here until now."],
+      footer: [
+        "You received this email because this address had an account here until now.",
+        { label: "Join the waitlist again", url: `${settings().appUrl}${pages.waitlist.path}` },
+      ],
     }),
   }),
 };

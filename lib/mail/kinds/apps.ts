@@ -34,8 +34,7 @@ export const appMails = {
       subject: "An app was connected to your account",
       preview: previewOf(app, zone),
       body: [
-        `An app was connected to your account on ${formatInstant(app.atMs, zone)}:`,
-        describeApp(app),
+        { points: [...describeApp(app).points, `Time: ${formatInstant(app.atMs, zone)}`] },
         "It can read whether your plan is active, and your credits. It can’t approve anything for you.",
         "If you approved it, you have nothing to do.",
         "If you didn’t, end its access now: someone else may be signed in as you.",

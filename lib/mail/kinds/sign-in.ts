@@ -27,7 +27,7 @@ export const signInMails = {
         body: [
           "Enter this code where you requested it:",
           { code: shown },
-          `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
+          `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. Nobody at Corner Office asks you for it.`,
         ],
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
       };
@@ -40,7 +40,6 @@ export const signInMails = {
       subject: "A new browser signed in to your account",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        "A browser that you had not used before signed in to your account:",
         { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
         "If that was you, you have nothing to do.",
         "If it wasn’t, sign out all other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
@@ -105,7 +104,7 @@ function longCodeText(code: string): MailContent {
     body: [
       "Many codes were requested for this email today, so this one is too long to guess:",
       { code },
-      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. We’ll never ask for this code.`,
+      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. Nobody at Corner Office asks you for it.`,
     ],
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import * as z from "zod";
+import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
@@ -38,13 +39,10 @@ export const trialMails = {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your trial ends on ${end}`,
-        heading: "Your trial ends soon",
         preview: "This is what stops then, and what to do before.",
         body: [
-          `Your trial ends on ${end}.`,
           `${endEffects.soon} ${endEffects.nothingLost}`,
-          "To keep your company running, choose a plan before then.",
-          ...howToChoose(),
+          ...howToChoose("To keep your company running", " before then"),
         ],
       };
     },
@@ -63,8 +61,7 @@ export const trialMails = {
       body: [
         `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
         `${endEffects.now} ${endEffects.nothingLost}`,
-        "Your assistants can run again as soon as you have a plan.",
-        ...howToChoose(),
+        ...howToChoose("To have your assistants run again"),
       ],
     }),
   }),
@@ -103,11 +100,11 @@ async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
   return owner && { ...owner, endsAtMs };
 }
 
-/** How to choose a plan: the button where they are sold, or else whom to ask. */
-function howToChoose(): MailContent["body"] {
-  const { supportEmail, billing } = settings();
-  if (billing) return [linkTo(ownerPages.billing, "Choose a plan")];
+/** How to get a plan: the button where they are sold, or else whom to ask. */
+function howToChoose(purpose: string, when = ""): MailContent["body"] {
+  if (!settings().billing) return [`${purpose}, ${askUs()}${when}.`];
   return [
-    supportEmail ? `Just reply, or write to ${supportEmail}.` : "Ask the person who invited you for one.",
+    `${purpose}, choose a plan${when}. Nothing is charged unless you do.`,
+    linkTo(ownerPages.billing, "Choose a plan"),
   ];
 }

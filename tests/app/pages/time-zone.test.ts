@@ -68,7 +68,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, owner.email);
     const mail = mails.find(({ subject }) => subject === "An app was connected to your account");
-    expect(mail?.text).toMatch(new RegExp(`^An app was connected to your account on ${moment} UTC:$`, "m"));
+    expect(mail?.text).toMatch(new RegExp(`^\\* Time: ${moment} UTC$`, "m"));
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
       (await mailsTo(shop.service.dataDir, to)).map(({ subject, text }) => `${subject}\n${text}`).join("\n");
     const told = await textsTo(buyer.email);
     for (const words of [
-      `An app was connected to your account on ${moment} ${name}:`,
+      `Time: ${moment} ${name}`,
       `The link works until ${moment} ${name}\\.`,
       `That happens on ${moment} ${name}\\.`,
     ])
