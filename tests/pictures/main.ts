@@ -349,6 +349,9 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   await service.adminJson("plan", "retire", "founder");
   for (const [name, become] of Object.entries(bought)) await buyLicence(`${name}@example.com`, become);
   spendCredits("licensed@example.com");
+  changeStore(
+    `UPDATE accounts SET created_at_ms = created_at_ms - ${12 * dayMs} WHERE email = 'ending@example.com'`,
+  );
   await connectMany("connected@example.com");
   await disconnect("disconnected@example.com");
   return sessions;

@@ -22,10 +22,21 @@ type CheckResultProps = {
   nowMs: number;
   /** Until when, by the licence, and what one costs. */
   children?: ReactNode;
+  /** What follows the words. */
+  then?: ReactNode;
 };
 
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
-export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, children }: CheckResultProps) {
+export function CheckResult({
+  state,
+  account,
+  hasApp,
+  hadApp,
+  bought,
+  nowMs,
+  children,
+  then,
+}: CheckResultProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   const isSettled = !bought?.licence || settled.has(licenceStateOf(bought.licence));
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
@@ -67,6 +78,7 @@ export function CheckResult({ state, account, hasApp, hadApp, bought, nowMs, chi
       ) : (
         !(isCalm && trial) && <NextStep state={state} account={account} />
       )}
+      {then}
     </section>
   );
 }

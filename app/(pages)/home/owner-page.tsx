@@ -125,9 +125,11 @@ export function ownerPage(
               confirmedAtMs: session.confirmedAtMs,
             })
           ) : (
-            <CheckResult {...visit} />
+            <CheckResult
+              {...visit}
+              then={state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} />}
+            />
           )}
-          {state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} />}
           <div className="foot-notes">
             {state.status !== "unavailable" && <Checked state={state} nowMs={nowMs} />}
             <Support />

@@ -38,7 +38,7 @@ export const creditMails = {
         preview: `${left} were left.`,
         body: [
           `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
-          "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
+          "Work that costs more than you have is refused until you have more; everything else runs.",
           linkTo(ownerPages.billing, "See your credits"),
         ],
         footer: [
