@@ -131,7 +131,7 @@ export class DeliveryRunner {
   /** Sends the first of each account that is due; of a receiver that is away, of one account by chance. */
   private start(): void {
     const nowMs = Date.now();
-    if (this.isStopping || nowMs < this.awayUntilMs || !this.hasLease(nowMs)) return;
+    if (nowMs < this.awayUntilMs || !this.maySend(nowMs)) return;
     const due = [...this.chains].filter(
       ([account, [first]]) =>
         !this.inWork.has(account) && first && (this.isAway(nowMs) || first.nextAtMs <= nowMs),
@@ -148,9 +148,9 @@ export class DeliveryRunner {
     }
   }
 
-  /** Not to its end, when another instance may begin. */
-  private hasLease(nowMs: number): boolean {
-    return nowMs < this.leaseUntilMs - 1000;
+  /** Not to the end of its lease, when another instance may begin. */
+  private maySend(nowMs: number): boolean {
+    return !this.isStopping && nowMs < this.leaseUntilMs - 1000;
   }
 
   private isAway(nowMs: number): boolean {
@@ -160,11 +160,11 @@ export class DeliveryRunner {
   private async send(chain: Item[]): Promise<void> {
     for (
       let item = chain[0];
-      item && !this.isStopping && item.nextAtMs <= Date.now() + (this.awayTries ? Infinity : 0);
+      item && item.nextAtMs <= Date.now() + (this.awayTries ? Infinity : 0);
       item = chain[0]
     ) {
       const nowMs = Date.now();
-      if (!this.hasLease(nowMs)) return;
+      if (!this.maySend(nowMs)) return;
       const body = JSON.stringify(describeEvent(item.event));
       const said = await this.receiver.post(
         signDelivery(item.event.id, body, secretsOf(this.webhook, nowMs), nowMs),

@@ -10,7 +10,7 @@ export const events: Mistakes = {
       "an account waits for the answer about another one": ["accountsAtOnce = 32", "accountsAtOnce = 1"],
       "an event is tried for ever": ["atMs - item.firstAtMs >= triedForMs", "false"],
       "a receiver is tried for ever": ["atMs - this.failingSinceMs >= triedForMs", "false"],
-      "an answer after the end of the lease begins no end of tries": " || !this.hasLease(nowMs)",
+      "an answer after the end of the lease begins no end of tries": " || !this.maySend(nowMs)",
     },
     "lib/config/lifetimes.ts": {
       "three days are two": ["webhookTriedDays = 3", "webhookTriedDays = 2"],

@@ -25,11 +25,13 @@ const sources = {
 type Owner = { email: string } | undefined;
 export const isOver = (untilMs: number, nowMs: number) => untilMs <= nowMs;
 type Query = { where: (email: string) => { execute: () => Promise<unknown> } };
+declare const owners: { deleteFrom: (table: "owners") => Query & { execute: () => Promise<unknown> } };
 export const isBlocked = (owner: Owner, blocked: string[]) => Boolean(owner && blocked.includes(owner.email));
 export async function remove(query: Query, owner: Owner) {
   if (!owner) return;
   await query.where(owner.email).execute();
   await rm(owner.email);
+  await owners.deleteFrom("owners").where(owner.email).execute();
 }
 `,
   "lib/faulty.ts": "export const isFaulty = (left: boolean, right: string): boolean => left && right;\n",
@@ -54,6 +56,8 @@ it("says which mistakes the compiler or the linter refuses, and leaves the folde
     "not awaited: query.where(owner.email).execute(): refused by biome",
     "without .where(owner.email): refused by tsc",
     "not awaited: rm(owner.email): refused by biome",
+    'not awaited: owners.deleteFrom("owners").where(owner.email).execute(): refused by biome',
+    "without .where(owner.email): refused by biome",
     "&& without left: undefined",
     "&& without right: undefined",
   ]);

@@ -142,8 +142,15 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     const text = await read(buyer);
     expect(text).toMatch(/Next charge\$63\.60 on [\w ]+, paid each month; \$10\.60 of it is tax/);
     expect(text).toContain("500 credits$53.00 plus tax");
+    expect(text, "a price that has no other").toContain("€990.00 a year");
     expect(text).not.toContain("(or in your currency)");
     expect(chargeNext(subscription)).toBe("$63.60");
+  });
+
+  it("are none, and there is nothing to choose, where no price is sold any more", async () => {
+    for (const id of ["price_month", "price_team"]) setPrice(id, { active: false });
+    const text = await read(await shop.admit("--trial-ends", "2026-01-01"));
+    expect(text).not.toMatch(/€|until you choose one|You can cancel at any time/);
   });
 
   it("say where tax is added: by the price, else by Stripe's settings", async () => {

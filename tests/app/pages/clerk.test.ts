@@ -32,7 +32,10 @@ describe.each([
     program: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"],
   },
 ])("Clerk's pages on $name", async ({ program }) => {
-  const service = await startOnLoopback({ TRUSTED_PROXY_HOPS: "1" }, program);
+  const service = await startOnLoopback(
+    { TRUSTED_PROXY_HOPS: "1", SUPPORT_EMAIL: "help@example.com" },
+    program,
+  );
 
   it("answer without Clerk's internal headers", async () => {
     for (const path of ["/sign-in", "/invitation"]) {
@@ -56,9 +59,12 @@ describe.each([
     await service.adminJson("invite", "ceo@example.com", "--plan", "licensed");
     const data = makeUser("user_2ceo", "ceo@example.com", 1000);
     await clerk.deliver(service, { type: "user.created", data });
-    const home = await service.ask("/home", { headers: { ...document, cookie: cookiesOf(service) } });
+    const headers = { ...document, cookie: cookiesOf(service) };
+    const home = await service.ask("/home", { headers });
     expect(home.status).toBe(200);
     expect(home.text).toContain("Your plan is active");
+    const { text } = await service.ask("/home/account", { headers });
+    expect(text).toContain("for good. If you do not find it there, write to help@example.com.");
 
     const signedOut = await service.ask("/home");
     expect(signedOut.status).toBe(303);

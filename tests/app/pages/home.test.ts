@@ -164,6 +164,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(linkIn(last, "Older entries")).toBe("");
     expect(linkIn(last, "Latest entries")).toBe("/home/billing");
     expect(newest).toContain("The latest 10 entries; there are older ones.");
+    expect(newest.match(/<rect /g), "a bar for each day of use").toHaveLength(1);
     expect(last).not.toContain("there are older ones");
     const days = Array.from({ length: 57 }, (_, n) => `day ${n + 1}`);
     const all = [newest, second, last].map(entriesIn);

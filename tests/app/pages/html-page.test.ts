@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { wide } from "@/app/(pages)/html-page";
+import { GET as checkHealth } from "@/app/api/health/route";
 import { rateLimits, turnBounds } from "@/lib/config/limits";
 import { StoreOutage } from "@/lib/db/store-outage";
+import { Call, sourceOf } from "@/lib/http/call";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
+import { publicSite } from "@/lib/http/router";
 import { createFolder } from "@/tests/support/leash";
 
 const origin = "https://office.example.com";
@@ -18,7 +21,8 @@ beforeEach(() => {
 });
 
 const render = vi.fn(async () => page());
-const { GET: show } = toPlatform(handlePage(pages.invitation, render, wide));
+const handler = handlePage(pages.invitation, render, wide);
+const { GET: show } = toPlatform(handler);
 const ask = (from: string, accept = "*/*", signal?: AbortSignal) => {
   const headers = { "X-Forwarded-For": from, Accept: accept };
   return show(new Request(`${origin}/invitation`, { headers, ...(signal && { signal }) }));
@@ -85,5 +89,17 @@ describe("a page that is rendered for each request", () => {
     end();
     expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 499, 499]);
     expect(render).toHaveBeenCalledTimes(2);
+  });
+
+  it("waits for no one where it is rendered to be kept for everyone, and no operation waits for it", async () => {
+    const end = hold();
+    const asked = ["192.0.2.7", "192.0.2.8"].flatMap((from) => [ask(from), ask(from)]);
+    const { atOnceOfKnown } = turnBounds.pages;
+    await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(atOnceOfKnown));
+    const own = handler(new Call(sourceOf("GET", "/invitation"), publicSite, true));
+    await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(atOnceOfKnown + 1));
+    expect((await checkHealth(new Request(`${origin}/api/health`))).status).toBe(200);
+    end();
+    await Promise.all([...asked, own]);
   });
 });

@@ -50,6 +50,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
   }
   const checkOut = (buyer: Buyer, licence = "price_month") =>
     buyer.browser.submit("/home/checkout", { account: buyer.id, licence });
+  /** While the days that all tests here pass are fewer than two years: then a mail is deleted at once (`mailsTo`). */
   const subjects = async ({ email }: Buyer) => {
     shop.pass(5 * 60_000);
     await shop.sendDue();
@@ -358,12 +359,12 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       (id: string) => stripe.change(id, { status: "paused" }), // as earlier versions of the API say it
       (id: string) => stripe.end(id),
     ]) {
-      const { buyer, subscription } = await admitWith({ trialDays: 14 });
+      const { buyer, subscription } = await admitWith({ trialDays: 7 });
       expect(await plan(buyer)).toBe("licensed");
       const free = await pages(buyer);
       expect(free).toContain("Your plan is free until");
       expect(free).not.toContain("Next charge");
-      shop.pass(14 * dayMs);
+      shop.pass(7 * dayMs);
       end(subscription);
       await shop.deliverAll();
       expect(await plan(buyer)).toBe("trial");
@@ -373,6 +374,18 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect(text).not.toMatch(/payment failed|Pay the last invoice/);
       expect(await subjects(buyer)).toEqual([expect.stringMatching(/^Your free trial of the plan ended on/)]);
       sessionIn(await checkOut(buyer));
+    }
+  });
+
+  it("that followed a free trial ended as a licence if it was ever paid, and otherwise as the trial", async () => {
+    for (const isPaid of [true, false]) {
+      const { buyer, subscription } = await admitWith({ trialDays: 7 });
+      shop.pass(7 * dayMs);
+      stripe.renew(subscription, { isPaid });
+      await shop.deliverAll();
+      stripe.end(subscription);
+      await shop.deliverAll();
+      expect((await page(buyer)).includes("Your free trial of the licence ended on")).toBe(!isPaid);
     }
   });
 

@@ -41,6 +41,15 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     expect((await shop.termsOf(buyer)).credits).toBe(1000);
   });
 
+  it("to buyers of whom Stripe makes no customer, is given to each by their email", async () => {
+    const buyers = [await shop.admit(...ended), await shop.admit(...ended)];
+    for (const { email } of buyers) {
+      stripe.payLink(email, "price_pack");
+      await shop.deliverAll();
+    }
+    for (const buyer of buyers) expect((await shop.termsOf(buyer)).credits).toBe(500);
+  });
+
   it("by hand in the dashboard is given too, also when no event arrives", async () => {
     const buyer = await shop.admit(...ended);
     stripe.makeSubscription(stripe.addCustomer(buyer.email, { tenant: "7" }).id, "price_team");

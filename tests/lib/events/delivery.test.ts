@@ -67,6 +67,28 @@ describe.each(engines)("events on their way on $name", async (engine) => {
     for (const { remove } of [good, slow]) await remove();
   });
 
+  it("are not sent to a webhook that was removed while one of them was on its way", async () => {
+    const [left, removed] = [await receive(), await receive()];
+    const { email } = await addAccount();
+    await eventually(() => expect(left.receiver.received).toHaveLength(1));
+    await eventually(async () => expect(await removed.find()).toMatchObject({ waiting: 0 }));
+    const held: ServerResponse[] = [];
+    removed.receiver.respond = (_, response) => held.push(response);
+    for (const credits of [1, 2]) await add(email, credits);
+    await eventually(() => expect(left.receiver.received).toHaveLength(3));
+    await eventually(() => expect(held).toHaveLength(1));
+    await first.admin("webhook", "remove", removed.id);
+    for (const credits of [3, 4]) {
+      // A round that has this one has seen that the other is gone.
+      await add(email, credits);
+      await eventually(() => expect(left.receiver.received).toHaveLength(1 + credits));
+      for (const response of held.splice(0)) response.writeHead(204).end();
+    }
+    expect(removed.receiver.received).toHaveLength(2);
+    await removed.receiver.stop();
+    await left.remove();
+  });
+
   it("are given up after three days, and what follows them comes, where others are accepted", async () => {
     const { receiver, id, find, numbersOf, remove } = await receive();
     const [one, other] = [await addAccount(), await addAccount()];

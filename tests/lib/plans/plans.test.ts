@@ -122,6 +122,8 @@ describe.each(engines)("plans on $name", async (engine) => {
     );
     const own = { ownFeatures: ["video"], ownLimits: { projects: 50, seats: null } };
     expect(await admin("account", "show", email)).toMatchObject(own);
+    const shown = await service.admin("account", "show", email);
+    expect(shown.stdout).toMatch(/^ownLimits +projects=50, seats=none$/m);
     expect(await entitlementOf(email)).toMatchObject({
       features: ["voice", "video"],
       limits: { assistants: 7, projects: 50, seats: null },

@@ -71,6 +71,15 @@ it("clients that are refused take half of the memory at most, whichever counters
   ]);
 });
 
+it("a client that goes on asking while it is refused is counted once in what is old", () => {
+  const counter = new LocalCounter(1, windowMs, new CounterMemory(4 * kibibyte));
+  counter.consume("asks on", start);
+  const ofOne = counter.bytes;
+  // Beyond a quarter of the memory, which is for four, what was used becomes old.
+  for (const key of [1, 2, 3, "asks on", 4, 5, 6, 7]) counter.consume(`${key}`, start + 1);
+  expect(counter.bytes / ofOne).toBe(8);
+});
+
 it("a million requests from new clients to each of thirty counters leave 20 MB, and a look at a counter leaves nothing", () => {
   const memory = new CounterMemory(maxCounterBytes);
   const counters = Array.from({ length: 30 }, () => new LocalCounter(120, windowMs, memory));

