@@ -62,8 +62,7 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
 
 /** Warns of a test key in production: Clerk's test instances are limited, and open to anyone with a test code. */
 export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
-  const { protocol, hostname } = new URL(appUrl);
-  if (protocol === "http:" || isForDevelopment(hostname) || publishableKey.startsWith("pk_live_")) return [];
+  if (isForDevelopment(new URL(appUrl).hostname) || publishableKey.startsWith("pk_live_")) return [];
   return [
     `CLERK_PUBLISHABLE_KEY: belongs to a test instance, while APP_URL is ${appUrl}: use a live instance`,
   ];

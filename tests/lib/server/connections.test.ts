@@ -268,6 +268,10 @@ describe("connections", () => {
 
   it("of an address that reads no answer, or sends no body, make room for those of others", async () => {
     const { child, port } = await startSmall();
+    let newest = await open("127.0.6.1", port);
+    for (let n = 0; n < 60; n++) newest = await open("127.0.6.1", port);
+    expect(await answersOn(newest), "in place of an idle one of its own").toEqual(["200"]);
+    for (const socket of opened.splice(0)) socket.destroy();
     const resident = await open("127.0.6.2", port);
     /** Fills the server from one address; those that it resets meanwhile do not matter. */
     const hold = async (begin: (socket: Socket) => Promise<unknown>) => {

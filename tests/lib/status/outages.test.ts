@@ -33,6 +33,18 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     expect(await list()).toEqual([{ ...ongoing, ended_at_ms: startMs + 10 * second }]);
   });
 
+  it("end each by itself where two parts break at once", async () => {
+    await record(["Mail", "Sign-in"], startMs);
+    for (const seconds of [10, 20, 30, 40, 50]) await record(["Mail"], startMs + seconds * second);
+    const ends = (await list()).map(({ part, ended_at_ms }) => [part, ended_at_ms]);
+    expect(new Map(ends as [string, number | null][])).toEqual(
+      new Map([
+        ["Mail", null],
+        ["Sign-in", startMs],
+      ]),
+    );
+  });
+
   it("are one while an instance sees them, whatever the others see", async () => {
     const other: Unwritten = new Map();
     for (let atMs = startMs; atMs < startMs + 15 * minute; atMs += 10 * second) {

@@ -1,16 +1,18 @@
-import { appendFileSync } from "node:fs";
+import { openSync, writeSync } from "node:fs";
 
 /* What a switched source asks while it runs: which mistake is on. It also notes which mistakes a test file could notice. */
 
 const { MISTAKE, REACHED } = process.env;
 const made = Number(MISTAKE ?? -1);
+/** Opened once: a test may leave a process no other file. */
+const reachedFile = REACHED ? openSync(REACHED, "a") : undefined;
 const reached = new Set<number>();
 
 /** Whether this mistake is the one that is made. */
 export function on(id: number): boolean {
-  if (REACHED && !reached.has(id)) {
+  if (reachedFile !== undefined && !reached.has(id)) {
     reached.add(id);
-    appendFileSync(REACHED, `${id}\n`);
+    writeSync(reachedFile, `${id}\n`);
   }
   return id === made;
 }

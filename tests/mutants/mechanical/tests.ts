@@ -67,7 +67,7 @@ export async function measureReach(files = globSync("tests/**/*.test.ts").sort()
   return testModules.flatMap((module) => {
     const file = module.relativeModuleId;
     if (!module.ok()) {
-      process.stdout.write(`left out, as it fails with no mistake: ${file}\n`);
+      process.stdout.write(`left out, as it fails with no mistake: ${failureOf(module)}\n`);
       return [];
     }
     const noted = join(folder, file.replaceAll("/", "+"));
@@ -82,6 +82,14 @@ export async function measureReach(files = globSync("tests/**/*.test.ts").sort()
   });
 }
 
+/** Which test of a file failed first, and how. */
+function failureOf(module: TestModule): string {
+  const [test] = module.children.allTests("failed");
+  const [error] = test?.result().errors ?? module.errors();
+  const told = String(error?.message).split("\n")[0]?.slice(0, 90);
+  return `${module.relativeModuleId}: ${test?.name ?? "the whole file"}: ${told}`;
+}
+
 /** Runs test files with a mistake until one fails. */
 export class Trials {
   private constructor(
@@ -93,10 +101,7 @@ export class Trials {
     const failed: string[] = [];
     // What a run returns has the failures of earlier ones too.
     const onTestModuleEnd = (module: TestModule) => {
-      const [test] = module.children.allTests("failed");
-      const [error] = test?.result().errors ?? module.errors();
-      const told = String(error?.message).split("\n")[0]?.slice(0, 90);
-      if (!module.ok()) failed.push(`${module.relativeModuleId}: ${test?.name ?? "the whole file"}: ${told}`);
+      if (!module.ok()) failed.push(failureOf(module));
     };
     return new Trials(await openVitest(1, 1, { onTestModuleEnd }), failed);
   }
