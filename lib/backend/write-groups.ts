@@ -49,7 +49,7 @@ async function executeAll(db: Db, group: { queue: WriteQueue<Waiting>; isRunning
 
 /** Refuses what has waited for as long as a query may take: while the store is away, the queue would wait for each group. */
 function isInTime({ sinceMs, reject }: Waiting): boolean {
-  const isLate = performance.now() > sinceMs + answersWithinMs.store;
+  const isLate = performance.now() >= sinceMs + answersWithinMs.store;
   if (isLate) reject(new StoreOutage(new Error("the writes before this one took too long")));
   return !isLate;
 }

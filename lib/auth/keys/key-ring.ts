@@ -76,7 +76,7 @@ export class KeyRing {
 
   /** The key that signs; makes the first one if there is none. Throws if the store is unavailable. */
   async signing(nowMs: number): Promise<RingKey> {
-    if (Math.abs(nowMs - this.readAtMs) > propagationMs) await this.refresh(nowMs);
+    if (Math.abs(nowMs - this.readAtMs) >= propagationMs) await this.refresh(nowMs);
     if (!findSigner(this.rows, nowMs)) {
       await makeFirstKey(await this.open(), nowMs);
       await this.refresh(nowMs);

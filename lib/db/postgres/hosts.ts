@@ -46,7 +46,7 @@ export class Hosts {
   async find(): Promise<void> {
     if (this.use === "none") await this.search();
     else if (this.use === "writes") await this.searching;
-    else if (performance.now() - this.searchedAtMs > searchEveryMs) this.search().catch(() => {});
+    else if (performance.now() - this.searchedAtMs >= searchEveryMs) this.search().catch(() => {});
   }
 
   /** Whether a connection that failed may succeed after a search. */

@@ -139,7 +139,7 @@ export async function retryWhileLocked<T>(deadlineMs: number, attempt: () => T):
     try {
       return attempt();
     } catch (error) {
-      if (resultCode(error) !== busy || performance.now() > deadlineMs) throw error;
+      if (resultCode(error) !== busy || performance.now() >= deadlineMs) throw error;
       await sleep(retryDelayMs);
     }
   }

@@ -89,14 +89,14 @@ export async function sendDueMails<Mail extends Claimed>(
   async function attempt(mail: Mail): Promise<number> {
     const { id, kind, attempts, triedUntilMs } = mail;
     const lateAtMs = claimedAtMs + leaseSlackMs / 2;
-    const reason = performance.now() > lateAtMs ? "its turn came too late" : "the store was too slow";
+    const reason = performance.now() >= lateAtMs ? "its turn came too late" : "the store was too slow";
     const wanted = await outbox.address(db, mail, now());
     if (!wanted) return 0;
     const { to } = wanted;
     const send =
       "send" in wanted ? wanted.send : () => trySending(mailSender, () => ({ id, to, ...wanted.render() }));
     // The lease might expire before the sender's timeout.
-    const isLate = performance.now() > lateAtMs;
+    const isLate = performance.now() >= lateAtMs;
     const failure = isLate ? new SendError(reason, { mayRetry: true, pauseMs: 1 }) : await send();
     const pauseMs = failure?.pauseMs ?? 0;
     const again = isLate

@@ -272,6 +272,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     for (const buyer of [leaver, lapsed]) await spend(buyer, "60");
     await round();
     for (const buyer of [leaver, lapsed]) expect([statesOf(buyer), paid(buyer)]).toEqual([[], 0]);
+    expect(await page(lapsed), "also of those to whom none are sold").toContain("Turn it off");
     shop.pass(dayMs / 2);
   });
 

@@ -139,6 +139,14 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(await open(buyer)).not.toContain("Change your plan");
   });
 
+  it("begins for no licence that has something else beside it, which the portal does not change", async () => {
+    const { buyer, subscription } = await halfway();
+    const { data } = stripe.subscriptions.get(subscription)?.items ?? expect.fail("no subscription");
+    data.push({ ...(data[0] ?? expect.fail("no item")), id: "si_beside" });
+    const form = { account: buyer.id, licence: "price_team" };
+    expect((await buyer.browser.submit("/home/portal", form)).text).not.toContain("confirm=price_team");
+  });
+
   it("leads to the portal's first page where Stripe refuses the change", async () => {
     const { buyer } = await halfway();
     await open(buyer);

@@ -41,6 +41,18 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     expect((await shop.termsOf(buyer)).credits).toBe(1000);
   });
 
+  it("by a Payment Link to one whom we know as another customer, is not sold twice", async () => {
+    const buyer = await shop.admit(...ended);
+    await shop.begin(buyer);
+    stripe.payLink(buyer.email, "price_month");
+    await shop.deliverAll();
+    const { headers } = await buyer.browser.submit("/home/checkout", {
+      account: buyer.id,
+      licence: "price_month",
+    });
+    expect(headers.location).toBe("/home/billing?checkout=licensed");
+  });
+
   it("to buyers of whom Stripe makes no customer, is given to each by their email", async () => {
     const buyers = [await shop.admit(...ended), await shop.admit(...ended)];
     for (const { email } of buyers) {

@@ -21,6 +21,10 @@ export const equivalents: Record<string, string> = {
     "its connections end a moment later, for which no one waits",
   "lib/rate-limit/local-counter.ts: || without recent.acceptedAtMs.length < this.limit":
     "it is only quicker: such a key is allowed",
+  "lib/http/accept-header.ts: start < field.length → <=": "after a last comma there is a type without a name",
+  "lib/db/redaction.ts: SQL ) > ($ → >=": "a text that is read twice is replaced once",
+  "lib/db/backup-copy.ts: || without child.signalCode":
+    "a copy whose tool was killed is read to its end before that is said",
   "lib/auth/sessions/session-use.ts: waiting.size >= maxRemembered → >":
     "what waits is bounded, and by a round number only for its reader",
   "lib/billing/stripe/calls.ts: || without !(failure instanceof Error)": "nothing else is thrown",
