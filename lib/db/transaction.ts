@@ -31,7 +31,8 @@ export async function repeatConflicts<T>(work: () => Promise<T>): Promise<T> {
     } catch (failure) {
       const { code, cause } = failure as { code?: string; cause?: { code?: string } };
       const state = code ?? cause?.code;
-      if (!state || !conflicts.has(state) || tries === maxTries || performance.now() >= untilMs) throw failure;
+      if (!state || !conflicts.has(state) || tries === maxTries || performance.now() >= untilMs)
+        throw failure;
       metrics()?.storeRepeats.inc({ state });
       await sleep(jitter(0, maxFirstPauseMs * 2 ** (tries - 1), Math.random()));
     }

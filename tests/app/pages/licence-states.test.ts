@@ -385,7 +385,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       stripe.end(subscription);
       await shop.deliverAll();
-      expect((await page(buyer)).includes("Your free trial of the licence ended on")).toBe(!isPaid);
+      expect((await page(buyer)).includes("Your free trial of the plan ended on")).toBe(!isPaid);
     }
   });
 
@@ -394,7 +394,6 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const invoiced = await pages(buyer);
     expect(invoiced).toContain("Your invoice came by mail. Pay by its due date.");
     expect(invoiced).toContain("Pay your invoice by ");
-    expect(invoiced, "in place of a button").toContain(">After your payment</p>");
     shop.pass(30 * dayMs);
     stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();

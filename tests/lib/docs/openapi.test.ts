@@ -32,6 +32,14 @@ describe("the API description", () => {
     }
   });
 
+  it("says of an entitlement that is denied why it is, as its answer does", () => {
+    const described = openApiDocument().paths[operations.entitlement.path]?.get as Described;
+    const denials = Object.entries(described.responses).filter(([, response]) =>
+      JSON.stringify(response).includes("EntitlementDenied"),
+    );
+    expect(denials.map(([status]) => status)).toEqual(["401", "403", "503"]);
+  });
+
   it("has an example of every header that matches its pattern", () => {
     const { paths } = openApiDocument();
     for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
