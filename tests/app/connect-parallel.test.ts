@@ -64,7 +64,9 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     };
   }
 
-  it("signs none of five out while one of them works, idle between a minute and seven days", async () => {
+  it("signs none of five out while one of them works, idle between a minute and seven days", {
+    timeout: 180_000,
+  }, async () => {
     const store = await connect(email);
     const others = [await connect(email), await connect(neighbour)];
     let seed = 65;

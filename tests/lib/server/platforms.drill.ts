@@ -293,9 +293,11 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     async (_, { sent, halfCloses = false, lost, kept }) => {
       vi.stubEnv("RECORDED_ANSWERS", ""); // what is lost is not in the API description
       const bytes = Buffer.from(sent.replaceAll("\n", "\r\n"), "latin1");
-      const received = await service.send(bytes, { halfCloses });
+      const expectSent = async (answer: RegExp) =>
+        expect(await service.send(bytes, { halfCloses })).toMatch(answer);
+      // What can be lost is not always: on a busy machine all may be written before a client closes its side.
+      await (isOurServer && kept ? expectSent(kept) : eventually(() => expectSent(lost)));
       vi.unstubAllEnvs();
-      expect(received).toMatch((isOurServer && kept) || lost);
     },
   );
 
