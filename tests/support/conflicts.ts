@@ -6,7 +6,7 @@
 /** Both directions of one connection. */
 export type Meddler = { toServer: (bytes: Buffer) => Buffer; toClient: (bytes: Buffer) => Buffer };
 
-/** The messages that are whole by now; `rest` keeps the others. The first message of a client has no type. */
+/** The messages that are whole by now; `rest` keeps the others. The first message of a client, without TLS, has no type. */
 function createReader(hasType: boolean) {
   let rest = Buffer.alloc(0);
   let isTyped = hasType;
@@ -19,13 +19,10 @@ function createReader(hasType: boolean) {
       if (rest.length < end) return;
       yield rest.subarray(0, end);
       rest = rest.subarray(end);
-      isTyped ||= end !== questionBytes;
+      isTyped = true;
     }
   };
 }
-
-/** The length of the question for encryption, which has no type either; its answer is a byte that is no message. */
-const questionBytes = 8;
 
 function toMessage(type: string, body: string): Buffer {
   const head = Buffer.alloc(5);
@@ -49,7 +46,6 @@ export function createConflicts(): () => Meddler {
     const [ofClient, ofServer] = [createReader(false), createReader(true)];
     let statements: string[] | undefined;
     let isUndoing = false;
-    let isAsking = false;
     const undo = (): boolean => {
       const transaction = statements?.join("; ");
       statements = undefined;
@@ -63,7 +59,6 @@ export function createConflicts(): () => Meddler {
         Buffer.concat(
           [...ofClient(bytes)].map((message) => {
             const type = String.fromCharCode(message[0] ?? 0);
-            isAsking = type === "\0" && message.length === questionBytes;
             const text = message.toString("latin1", 5);
             const [first = "", second = ""] = text.split("\0", 2);
             // A named statement is parsed once a connection, and bound each time.
@@ -76,17 +71,15 @@ export function createConflicts(): () => Meddler {
             return message;
           }),
         ),
-      toClient: (bytes) => {
-        if (isAsking) return bytes;
-        return Buffer.concat(
+      toClient: (bytes) =>
+        Buffer.concat(
           [...ofServer(bytes)].flatMap((message) => {
             if (!isUndoing) return [message];
             if (message[0] !== "Z".charCodeAt(0)) return [];
             isUndoing = false;
             return [conflict, message];
           }),
-        );
-      },
+        ),
     };
   };
 }

@@ -76,6 +76,8 @@ const postgres = (serverUrl: string): Engine => ({
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port, meddle);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
+    // By default each process asks for TLS, is refused, asks which host takes writes, and connects for the third time.
+    behindProxy.search = "sslmode=disable";
     const { environment, query, change, close } = openPostgres(databaseUrl, behindProxy.href);
     const opened = openedStores({ databaseUrl: conflicts ? behindProxy.href : databaseUrl, dataDir: "" });
     return {
