@@ -157,8 +157,10 @@ describe.runIf(fronts.length > 0)("25 ms behind a proxy configured as in the REA
   it("loses POSTs where the service closes the idle connections, and none by default", {
     timeout: 90_000,
   }, async () => {
-    const closed = await countFailures({ PROXY_KEEP_ALIVE_SECONDS: "1" }, 2000);
-    const kept = await countFailures({}, 2000);
+    const [closed, kept] = await Promise.all([
+      countFailures({ PROXY_KEEP_ALIVE_SECONDS: "1" }, 2000),
+      countFailures({}, 2000),
+    ]);
     process.stdout.write(`POSTs lost of ${rounds * perRound}: ${JSON.stringify({ closed, kept })}\n`);
     expect(Object.values(closed).some((lost) => lost > 0)).toBe(true);
     expect(kept).toEqual(Object.fromEntries(fronts.map(({ name }) => [name, 0])));
