@@ -22,6 +22,7 @@ export const equivalents: Record<string, string> = {
   "lib/rate-limit/local-counter.ts: || without recent.acceptedAtMs.length < this.limit":
     "it is only quicker: such a key is allowed",
   "lib/http/accept-header.ts: start < field.length → <=": "after a last comma there is a type without a name",
+  "lib/http/errors.ts: this.status >= 500 → >": "no refusal for now has the status 500",
   "lib/db/redaction.ts: SQL ) > ($ → >=": "a text that is read twice is replaced once",
   "lib/db/backup-copy.ts: || without child.signalCode":
     "a copy whose tool was killed is read to its end before that is said",
