@@ -50,7 +50,7 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     const email = newEmail("every");
     await page.locator("summary", { hasText: "Change email" }).click();
     await page.getByLabel("New email").fill(email);
-    await page.getByRole("button", { name: "Send the mails" }).click();
+    await page.getByRole("button", { name: "Send the emails" }).click();
     const { text = "" } = await mailTo(office.service.dataDir, email, /email/i);
     await page.goto(/\/change-email\S+/.exec(text)?.[0] ?? "");
     await expect(page.getByRole("button", { name: "Confirm my address" })).toBeVisible();

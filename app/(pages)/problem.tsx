@@ -32,7 +32,7 @@ export function findProblem({ searchParams }: URL, own: Record<string, Problem> 
     },
     cookies: {
       words:
-        "This needs cookies. Your browser blocks ours, or cookies of another site conflict with them. Allow cookies for this site or delete them, then try again.",
+        "Your browser blocks our cookies, or those of another site conflict with them. Allow cookies for this site, then try again. If that does not help, delete the cookies of this site.",
     },
     unavailable: {
       words: "Something went wrong on our side, and nothing was changed. Try again in a moment.",

@@ -89,7 +89,7 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
         <p className="lead">
           Your assistants do the work of ten, in {second ? `${first}, ${second}` : first} or your own apps.
           They prepare it, and nothing is sent, published, deployed or charged until you approve. Here you
-          decide which apps may work for you, and on which plan.
+          decide which apps may work for you, and stop any of them at once.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>

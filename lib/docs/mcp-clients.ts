@@ -8,8 +8,8 @@ export const triedOn = "25 November 2026";
 const [openPath] = mcpServer.paths;
 const { accountPath } = mcpServer;
 
-const byDocuments = "a program that follows its documents";
-const notByUs = "not by us, set up as its documents say";
+const byDocuments = "not in the app itself, but in a program of ours that connects as its documents say";
+const notByUs = "not by us; these steps follow its documents";
 
 /**
  * The clients that `npm run clients` tries, and four that need a desktop or run only at their makers', with how we tried

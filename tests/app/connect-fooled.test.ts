@@ -185,7 +185,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       expect(text).not.toContain("on this computer");
       expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
       expect(text).toContain(
-        'a network that you are not on now (<strong class="unbroken">127.77.66.0/24</strong>)',
+        'a network that you are not on now (<strong class="unbroken">127.77.66.0/24</strong>): it can be anywhere',
       );
       expect(text).not.toContain("127.77.66.55");
       expect(text).toContain("If someone sent or told you the code, decline");

@@ -99,7 +99,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     await Promise.all(sessions.map(({ wake }) => wake()));
     for (const { refresh_token } of [store, ...others]) tokensOf(await renew(refresh_token));
     const page = await access(email);
-    expect(page).toContain("Last tokens went to127.0.0.0/24");
+    expect(page).toContain("Last seen from127.0.0.0/24");
     expect(page).not.toContain("in turn");
     expect(page).not.toContain("Ended on");
     expect(await warnings(email)).toEqual([]);
@@ -120,7 +120,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     clock.pass(2 * hour);
     await wake();
     const page = await access(email);
-    expect(page).toContain("Last tokens went to127.0.0.0/24, 127.0.9.0/24");
+    expect(page).toContain("Last seen from127.0.0.0/24, 127.0.9.0/24");
     expect(page.match(/Several networks in turn/g)).toHaveLength(1);
     await eventually(async () => expect(await warnings(email)).toHaveLength(1));
     clock.pass(4 * day);
@@ -159,7 +159,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     clock.pass(day);
     expect((await renew(first.refresh_token, "127.21.5.1")).status, "an old one").toBe(400);
     const page = await access(neighbour);
-    expect(page).toContain("Last tokens went tohosted-agents, 127.0.0.0/24");
+    expect(page).toContain("Last seen fromhosted-agents, 127.0.0.0/24");
     expect(page).not.toContain("in turn");
     tokensOf(await renew(refresh_token, "127.20.9.1"));
   });
@@ -171,7 +171,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
       Object.assign(store, tokensOf(await renew(store.refresh_token, from)));
     }
     const page = await access(neighbour);
-    expect(page).toContain("Last tokens went to127.0.0.0/24, 127.0.9.0/24");
+    expect(page).toContain("Last seen from127.0.0.0/24, 127.0.9.0/24");
     expect(page).not.toContain("in turn");
   });
 });

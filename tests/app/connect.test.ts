@@ -107,7 +107,9 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       const device = await app.askByDevice();
       const { headers } = await answerDevice(browser, device.user_code, "decline");
       expect(headers.location).toContain("/connect?answered=user_code&outcome=declined&");
-      expect((await browser.open(headers.location ?? "")).text).toContain("Nothing was connected.");
+      expect((await browser.open(headers.location ?? "")).text).toContain(
+        "Nothing was connected. You can close this page.",
+      );
       await expect(device.poll()).rejects.toMatchObject({ error: "access_denied" });
     });
   });

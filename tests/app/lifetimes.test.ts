@@ -132,22 +132,22 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     const waiting = /data-checks-after="10".*Your program on Linux is connected\. It hasn’t checked yet\./;
     for (const path of ["/home", "/home/access"]) expect(await shown(path)).toMatch(waiting);
     expect(await entitlement(tokens)).toBe(200);
-    await eventually(async () => expect(await shown()).toContain("checked just now: may work"));
+    await eventually(async () => expect(await shown()).toContain("checked just now: allowed"));
     expect(await shown("/home")).toContain("has just checked your plan: your assistants may work there.");
     clock.pass(4 * 60_000);
-    expect(await shown()).toContain("checked 4 minutes ago: may work");
+    expect(await shown()).toContain("checked 4 minutes ago: allowed");
     const home = await shown("/home");
     expect(home).toContain("checked your plan 4 minutes ago: your assistants may work there.");
-    expect(home, "once").not.toContain("checked 4 minutes ago: may work");
+    expect(home, "once").not.toContain("checked 4 minutes ago: allowed");
     expect(home).not.toContain('data-checks-after="10"');
     days(1);
     expect(await shown("/home")).not.toContain("checked your plan 1 day ago");
     const renewed = await app.refresh(tokens.refresh_token);
     expect(await entitlement(renewed)).toBe(403);
-    await eventually(async () => expect(await shown()).toContain("checked just now: may not work"));
+    await eventually(async () => expect(await shown()).toContain("checked just now: not allowed"));
     await service.adminJson("account", "set", other, "--plan", "hobby");
     expect(await entitlement(renewed), "within the minute").toBe(200);
-    await eventually(async () => expect(await shown()).toContain("checked just now: may work"));
+    await eventually(async () => expect(await shown()).toContain("checked just now: allowed"));
     const { told } = await service.adminJson<{ told: object[] }>("explain", other);
     const name = "A program on this computer";
     const since = expect.stringMatching(/^20\S+Z$/);
@@ -261,7 +261,7 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
       const { headers } = await browser.pressAtHome("/home/app-mails", { mails });
       expect(headers.location).toBe("/home/account#emails");
       expect((await browser.open("/home/account")).text).toContain(
-        `role="switch" aria-checked="${mails === "on"}" aria-label="The end of an app"`,
+        `role="switch" aria-checked="${mails === "on"}" aria-label="Apps about to be disconnected"`,
       );
       expect(await wants()).toBe(mails === "on");
     }

@@ -397,6 +397,9 @@ async function connectMany(email: string): Promise<void> {
   clock.pass(hourMs / 8);
   const { access_token } = await connectApp(app, owner, service);
   await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
+  changeStore(
+    `UPDATE local_sessions SET name = 'Claude Code' WHERE kind = 'app' AND rowid = (SELECT max(rowid) FROM local_sessions WHERE kind = 'app')`,
+  );
   await owner.pressAtHome("/home/token");
   for (let n = 0; n < 3; n++) await service.token(email);
 }

@@ -51,6 +51,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         </p>
       )}
       <Origin origin={origin} {...read}>
+        {!name && origin.is !== "site" && " It gave no name."}
         {name && (
           <>
             {" "}
@@ -74,8 +75,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected until you disconnect it, it is not used for {sessionDays.idle} days, or{" "}
-              {sessionDays.app} days have passed
+              Stay connected for up to {sessionDays.app} days, or until you disconnect it or leave it unused
+              for {sessionDays.idle}
             </li>
           </ul>
         </div>
@@ -158,7 +159,7 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
         <>
           <p className="device-code">{userCode}</p>
           <p>
-            A device or program that shows this code is asking for access. It can be anywhere. It asked at{" "}
+            A device or program that shows this code is asking for access. It asked at{" "}
             <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
             {nameNetwork(origin.network, readersNetwork)}.{children}
           </p>
@@ -185,12 +186,9 @@ function Warning({ origin }: Pick<RequestingClient, "origin">) {
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
   if (!network) return "an unknown network";
-  return (
-    <>
-      {network === readersNetwork ? "the network that you are on now" : "a network that you are not on now"} (
-      <strong className="unbroken">{network}</strong>)
-    </>
-  );
+  const shown = <strong className="unbroken">{network}</strong>;
+  if (network === readersNetwork) return <>the network that you are on now ({shown})</>;
+  return <>a network that you are not on now ({shown}): it can be anywhere</>;
 }
 
 /** The two buttons, of which neither is proposed, or why there are none. */

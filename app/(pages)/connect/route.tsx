@@ -223,7 +223,9 @@ function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
   return (
     <>
       <Way outcome={isApproved ? "approved" : "declined"} />
-      <p className="asks">{isApproved ? "Return to your device." : "Nothing was connected."}</p>
+      <p className="asks">
+        {isApproved ? "Return to your device." : "Nothing was connected."} You can close this page.
+      </p>
       {isApproved && (
         <p className="asks quiet">
           You can disconnect it at any time, among <a href={pages.access.path}>your apps</a>.

@@ -2,16 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { documentPages } from "@/lib/http/register/pages";
 
 /** Agents that connect today, by the names that people know. */
-export const agents = [
-  "Claude",
-  "ChatGPT",
-  "Claude Code",
-  "Codex",
-  "Copilot CLI",
-  "Cursor",
-  "Gemini CLI",
-  "VS Code",
-];
+export const agents = ["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"];
 
 /** The names of the apps to connect: the operator's own, or else the usual agents. */
 export function nameApps(): string[] {
@@ -32,7 +23,6 @@ export function Apps() {
         )) ?? agents.map((name) => <li key={name}>{name}</li>)}
       </ul>
       <p>
-        You approve each one here, and end its access here.{" "}
         <a href={documentPages.connectAnApp.path}>How apps connect</a>
       </p>
     </section>

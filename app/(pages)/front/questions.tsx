@@ -14,7 +14,7 @@ const questions = (): Record<string, ReactNode> => ({
     </>
   ),
   "What can an app do here?":
-    "It reads your plan and your credits. It can’t send, publish, deploy or charge, and you end its access with one click.",
+    "It reads your plan and your credits. It can’t send, publish, deploy or charge.",
   "What are credits?": `${creditUse()} Without enough of them, only jobs that cost some are refused.`,
   "What happens after the trial?": settings().billing
     ? "Your assistants pause, and nothing is lost or charged. Choose a plan, and they go on."

@@ -12,7 +12,8 @@ import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
-import { leavingWords, licensedTag } from "@/lib/plans/entitlement-words";
+import { isDue, leavingWords, licensedTag } from "@/lib/plans/entitlement-words";
+import { licenceStateOf } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
@@ -100,6 +101,13 @@ export function ownerPage(
         },
         ...problems,
       });
+      // The two pages that are about what an account has say themselves how it is.
+      const isAside = page !== pages.home && page !== pages.billing;
+      const isToBePaid =
+        isAside &&
+        account?.deletes_at_ms === null &&
+        bought?.licence &&
+        isDue(licenceStateOf(bought.licence));
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (
         <div
@@ -108,10 +116,15 @@ export function ownerPage(
           {...(isOwn && learning(account, session.actor))}
         >
           <ProblemNote problem={problem} />
-          {isOwn && account.deletes_at_ms !== null && page !== pages.home && page !== pages.billing && (
+          {isOwn && account.deletes_at_ms !== null && isAside && (
             <p className="problem" role="alert">
               Your account will be deleted on <Clock atMs={account.deletes_at_ms} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>
+            </p>
+          )}
+          {isOwn && isToBePaid && (
+            <p className="problem" role="alert">
+              {state.heading}. <a href={pages.billing.path}>See Billing</a>
             </p>
           )}
           {isOwn ? (

@@ -63,7 +63,7 @@ const notSetUp = (
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
     <>
-      <p>We send a six-digit code to your email. There is no password to remember.</p>
+      {!problem && <p>We email you a code of six digits. There is no password to remember.</p>}
       <EmailForm
         action={forms.sendCode.path}
         button="Send me a code"

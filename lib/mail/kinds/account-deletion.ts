@@ -42,10 +42,10 @@ export const deletionMails = {
         {
           points: [
             "What is gone: your email, sessions, apps, passkeys and credits.",
-            `What stays: the history of credits and mails under an id that names no one, and a hash of your email.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
+            `What stays: the history of credits and emails under an id that names no one, and a hash of your email.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
           ],
         },
-        "This is our last mail. Thank you for having tried Corner Office; you are welcome back.",
+        "This is our last email. Thank you for having tried Corner Office; you are welcome back.",
       ],
       footer: [
         "You received this email because this address had an account here until now.",

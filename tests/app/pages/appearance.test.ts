@@ -37,7 +37,12 @@ describe("the look of the pages", async () => {
   it("is chosen where all mails are listed too, those that can be stopped with how", async () => {
     const browser = await Browser.admit(service, "mails@example.com");
     const { text } = await browser.open("/home/account");
-    for (const words of ["Sign-in, security, payments", "The end of an app", "Few credits", "Introduction"])
+    for (const words of [
+      "Sign-in, security, payments",
+      "Apps about to be disconnected",
+      "Low credits",
+      "Introduction",
+    ])
       expect(text).toContain(words);
     await browser.pressAtHome("/home/introduction/stop");
     expect((await browser.open("/home/account")).text).toContain("none will come any more.");

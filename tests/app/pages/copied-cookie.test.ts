@@ -12,7 +12,7 @@ import { mailsTo } from "@/tests/support/mailbox";
 const home = "127.30.0.1";
 const thiefs = "127.31.0.1";
 const words = (...networks: string[]) =>
-  `Last used from${networks.map((address) => address.replace(/\d+$/, "0/24")).join(", ")}`;
+  `Last seen from${networks.map((address) => address.replace(/\d+$/, "0/24")).join(", ")}`;
 
 describe.each(engines)("a browser's cookies, on $name", async (engine) => {
   const clock = makeClock();
@@ -50,7 +50,7 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
     eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
 
   it("show the network of a copy that renews, and tell the owner once when it comes back twice", async () => {
-    expect(await access(owner)).not.toContain("Last used from");
+    expect(await access(owner)).not.toContain("Last seen from");
     const thief = copy(thiefs);
     for (let round = 0; round < 4; round++) {
       clock.pass(hourMs);

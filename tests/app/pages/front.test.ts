@@ -37,7 +37,9 @@ describe("the front page", async () => {
   it("shows a job that waits for its owner, which can be neither used nor read twice", async () => {
     const { main } = await look(service, "/");
     const screen =
-      /<figure class="screen" role="img" aria-label="[^"]+">(?:<div inert="".*?)+<\/figure>/s.exec(main);
+      /<figure class="screen" role="img" aria-label="[^"]+"><figcaption>In Claude: what your assistants prepared<\/figcaption>(?:<div inert="".*?)+<\/figure>/s.exec(
+        main,
+      );
     expect(screen?.[0]).toContain("Hi Ida,");
     expect(screen?.[0]).toMatch(/<button type="button">.*Send<\/button><button [^>]*>Edit<\/button>/);
   });

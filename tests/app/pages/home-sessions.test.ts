@@ -197,16 +197,16 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       expect(rows.map(({ words }) => words)).toEqual([
         expect.stringMatching(`^Studio &lt;b&gt;5&lt;/b&gt; used 2 days agoApproved${moment}Ends${moment}$`),
         expect.stringMatching(
-          `^Chromium on Linux, 2 of 2 not used yetSigned in${moment} ${from(other)}${end}$`,
+          `^Chromium on Linux This browseractive nowSigned in${moment} ${from(own)}${end}$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux This browseractive nowSigned in${moment} ${from(own)}${end}$`,
+          `^Chromium on Linux, 2 of 2 not used since it signed inSigned in${moment} ${from(other)}${end}$`,
         ),
         expect.stringMatching(
           `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCCopied${moment} in Chromium on Linux ${from(own)}Ends${moment}$`,
         ),
       ]);
-      expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, false, true]);
+      expect(rows.map(({ id }) => id !== undefined)).toEqual([true, false, true, true]);
       const { endsAt, lastDate } = (await list()).find(({ kind }) => kind === "browser") ?? expect.fail();
       const days = [endsAt, lastDate].map((at) => Math.round((Date.parse(at) - Date.now()) / dayMs));
       expect(days, "without use, and at the latest").toEqual([30, 90]);

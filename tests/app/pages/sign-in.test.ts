@@ -110,7 +110,7 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
         expect(again.status).toBe(303);
         expect(again.headers.location).toMatch(/[?&]problem=cookies$/);
         const page = await service.ask(again.headers.location ?? "", client);
-        if (path !== "/invitation/accept") expect(page.text).toContain("This needs cookies.");
+        if (path !== "/invitation/accept") expect(page.text).toContain("Your browser blocks our cookies, or");
       }
       expect(await mailsTo(service.dataDir, email)).toEqual([]);
       expect(await stage.query(`SELECT email FROM sign_in_codes WHERE email = '${email}'`)).toEqual([]);

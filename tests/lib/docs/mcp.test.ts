@@ -11,8 +11,16 @@ it("the document of MCP lists the clients that are tried, each with its address 
     ...clients.map(({ name, path, packages: [main] }) => {
       return { name, path, tried: main.replace(/^.*@/, "version ") };
     }),
-    ...vendors.map(({ name }) => ({ name, path, tried: "a program that follows its documents" })),
-    ...["Cursor", "VS Code"].map((name) => ({ name, path, tried: "not by us, set up as its documents say" })),
+    ...vendors.map(({ name }) => ({
+      name,
+      path,
+      tried: "not in the app itself, but in a program of ours that connects as its documents say",
+    })),
+    ...["Cursor", "VS Code"].map((name) => ({
+      name,
+      path,
+      tried: "not by us; these steps follow its documents",
+    })),
   ];
   expect(knownClients).toEqual(expect.arrayContaining(wanted));
   expect(knownClients).toHaveLength(wanted.length);

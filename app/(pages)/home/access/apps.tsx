@@ -23,7 +23,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
       {apps.length > 0 && (
         <>
           <p className="quiet">
-            An app ends after {sessionDays.idle} days without use, and on its last date in any case.{" "}
+            An app that is not used for {sessionDays.idle} days is disconnected, any other on its last date.{" "}
             <a href={`${ownerPages.account.path}#emails`}>Emails about that</a>
           </p>
           <div className="keep">

@@ -35,34 +35,43 @@ export function ConnectSomething({ sessions, nowMs }: ConnectProps) {
   );
 }
 
+/** The apps to choose from, as a page of their own. */
+function ConnectAny(shown: ConnectProps) {
+  return (
+    <>
+      <h1>Connect an app</h1>
+      <ConnectSomething {...shown} />
+    </>
+  );
+}
+
 /** The steps that connect one app. */
 export function ConnectOne({ slug, ...shown }: ConnectProps & { slug: string }) {
   const ways = waysToConnect();
   const way = Object.hasOwn(ways, slug) && ways[slug];
-  if (!way) return <ConnectSomething {...shown} />;
+  if (!way) return <ConnectAny {...shown} />;
   const { sessions, nowMs } = shown;
   const latest = sessions.find(({ kind }) => kind === "app");
   return (
-    <section className="card">
-      <h2>
-        <MarkOf way={way} /> {way.name}
-      </h2>
-      {latest && isNew(latest, nowMs) && <LatestApp app={latest} nowMs={nowMs} />}
-      <ol className="numbered">
-        {way.steps.map((step, at) => (
-          <li key={String(at)}>
-            <div>{step}</div>
+    <>
+      <h1>
+        <MarkOf way={way} /> Connect {way.title ?? way.name}
+      </h1>
+      <section className="card">
+        {latest && isNew(latest, nowMs) && <LatestApp app={latest} nowMs={nowMs} />}
+        <ol className="numbered">
+          {way.steps.map((step, at) => (
+            <li key={String(at)}>
+              <div>{step}</div>
+            </li>
+          ))}
+          <li>
+            <div>This site opens and asks for your approval. You never paste a token.</div>
           </li>
-        ))}
-        <li>
-          <div>This site opens and asks for your approval. You never paste a token.</div>
-        </li>
-      </ol>
-      <Tried name={way.name} />
-      <p>
-        <a href={`${pages.access.path}#connect-something`}>Choose another app</a>
-      </p>
-    </section>
+        </ol>
+        <Tried name={way.name} />
+      </section>
+    </>
   );
 }
 
@@ -75,7 +84,7 @@ function Tried({ name }: { name: string }) {
   if (!known) return null;
   return (
     <p className="quiet">
-      Tried on {triedOn}: {known.tried}.
+      {known.tried.startsWith("version") ? `Tried on ${triedOn}, in ${known.tried}` : `Tried ${known.tried}`}.
     </p>
   );
 }

@@ -27,7 +27,7 @@ export const sessionGroups = {
   },
   "operator-tokens": {
     which: { kind: "program", begun_by: "operator" },
-    summary: "End the operator’s tokens",
+    summary: "End these tokens",
     verb: "End",
     warning: "Ask the operator if you do not know what they are for.",
     done: "The operator’s tokens have ended.",

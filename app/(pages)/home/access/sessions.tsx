@@ -26,11 +26,12 @@ export type SessionsProps = ListProps & {
 /** The browsers that the owner is signed in to. */
 export function Browsers({ read, isLocal, ...shown }: SessionsProps & { isLocal: boolean }) {
   const browsers = read?.sessions.filter(({ kind }) => kind === "browser") ?? [];
+  const own = browsers.filter(({ id }) => id === shown.ownId);
   const others = browsers.filter(({ id }) => id !== shown.ownId);
   return (
     <section>
       <h2>{isLocal ? "Where you are signed in" : "Browsers"}</h2>
-      <SessionList sessions={browsers} {...shown} />
+      <SessionList sessions={[...own, ...others]} {...shown} />
       {others.length > 0 && <EndAll {...shown} group="browsers" what={count(others, "browser")} />}
       {!isLocal && (
         <p className="quiet">
@@ -160,7 +161,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
           )}
           {renewedFrom.length > 0 && (
             <>
-              <dt>{kind === "browser" ? "Last used from" : "Last tokens went to"}</dt>
+              <dt>Last seen from</dt>
               <dd>{renewedFrom.join(", ")}</dd>
             </>
           )}
@@ -228,10 +229,11 @@ const yeses: readonly (string | null)[] = ["licensed", "trial", "hobby"] satisfi
 export const isYes = (told: Session["told"]) => yeses.includes(told);
 
 /** The last check of an app, or else the last use of the session. */
-export function usedInWords({ checked_at_ms, told, last_seen_at_ms }: Session, nowMs: number): string {
+export function usedInWords({ kind, checked_at_ms, told, last_seen_at_ms }: Session, nowMs: number): string {
+  if (kind === "browser" && last_seen_at_ms === null) return "not used since it signed in";
   if (checked_at_ms === null || told === null) return seenInWords(last_seen_at_ms, nowMs);
   const distance = describeDistance(checked_at_ms, nowMs);
-  return `checked ${distance === "now" ? "just now" : distance}: may ${isYes(told) ? "" : "not "}work`;
+  return `checked ${distance === "now" ? "just now" : distance}: ${isYes(told) ? "" : "not "}allowed`;
 }
 
 /** The last use is stored to the hour. */
@@ -248,7 +250,7 @@ export function EndAll({ accountId, group, what }: EndAllProps) {
   const { summary, warning, verb } = sessionGroups[group];
   return (
     <details className="confirm">
-      <summary className="button plain small">{summary}</summary>
+      <summary className="button danger small">{summary}</summary>
       <p>{warning}</p>
       <PostButton
         action={forms.endSession.path}

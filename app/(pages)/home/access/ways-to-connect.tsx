@@ -5,7 +5,7 @@ import { pages } from "@/lib/http/register/pages";
 import { CopyLine } from "./copy-line";
 
 /** How an app is connected, step by step. The last step, approving it, is the same for all. */
-export type WayToConnect = { name: string; steps: ReactNode[]; icon?: "program" };
+export type WayToConnect = { name: string; title?: string; steps: ReactNode[]; icon?: "program" };
 
 /** The usual agents and apps, by their names in an address, each with how it is connected. */
 export function waysToConnect(): Record<string, WayToConnect> {
@@ -52,6 +52,7 @@ export function waysToConnect(): Record<string, WayToConnect> {
     "vs-code": byLink("VS Code", vsCode.installLink),
     other: {
       name: "Other agents",
+      title: "another agent",
       icon: "program",
       steps: [
         <>

@@ -23,8 +23,8 @@ export function Email({ account, query, isLocal, ways, own, waiting, problem, no
   return (
     <section className="setting" id="address">
       <div>
-        <h2>Email</h2>
-        <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
+        <h2>Sign-in email</h2>
+        <p className="quiet">Sign-in codes and every email about your account go to this address.</p>
       </div>
       <div>
         {query.stopped !== undefined && <p role="status">The change was stopped. Your email stays.</p>}
@@ -49,10 +49,10 @@ export function Email({ account, query, isLocal, ways, own, waiting, problem, no
                 <label htmlFor="email">New email</label>
                 <EmailField problem={problem} />
                 <p className="quiet">
-                  We mail both addresses. Nothing changes until both have confirmed, within{" "}
+                  We email both addresses. Nothing changes until both have confirmed, within{" "}
                   {emailChangeMs / 3_600_000} hours.
                 </p>
-                <button type="submit">Send the mails</button>
+                <button type="submit">Send the emails</button>
               </PostForm>
             ) : (
               <Confirm account={account} ways={ways} place="email" />
@@ -73,7 +73,7 @@ function Waits({ waiting, accountId }: { waiting: Waiting; accountId: string }) 
     <>
       <p role="status">
         It becomes <strong>{waiting.to_email}</strong> once both addresses have confirmed it, by the link of
-        the mail that we sent to each. The links work until{" "}
+        the email that we sent to each. The links work until{" "}
         <Clock atMs={waiting.until_ms} shows="day and time" />.
       </p>
       <ul className="facts">

@@ -26,8 +26,7 @@ export function Emails({ account, choices: { limits, isIntroduced }, children }:
   return (
     <section className="setting" id="emails">
       <div>
-        <h2>Emails</h2>
-        <p className="quiet">What we write to you about.</p>
+        <h2>What we email you</h2>
         {children}
       </div>
       <ul className="choices">
@@ -40,11 +39,11 @@ export function Emails({ account, choices: { limits, isIntroduced }, children }:
         </li>
         <li>
           <div>
-            <b>The end of an app</b>
-            <p className="quiet">A week before the last date of an app.</p>
+            <b>Apps about to be disconnected</b>
+            <p className="quiet">A week before their last date.</p>
           </div>
           <Switch
-            name="The end of an app"
+            name="Apps about to be disconnected"
             isOn={isOn}
             action={forms.switchAppMails.path}
             hidden={{ account: account.id, mails: isOn ? "off" : "on" }}
@@ -53,7 +52,7 @@ export function Emails({ account, choices: { limits, isIntroduced }, children }:
         {limits === undefined ? (
           <li>
             <div>
-              <b>Few credits</b>
+              <b>Low credits</b>
               <p className="quiet">We cannot show what you have set at the moment.</p>
             </div>
           </li>
@@ -65,7 +64,7 @@ export function Emails({ account, choices: { limits, isIntroduced }, children }:
             <b>Introduction</b>
             <p className="quiet">
               {isIntroduced
-                ? "Five mails in your first two weeks. Off is for good."
+                ? "Five emails in your first two weeks. Once off, it cannot be turned on again."
                 : "Stopped for good: none will come any more."}
             </p>
           </div>
@@ -94,14 +93,14 @@ function FewCredits({ accountId, limits }: { accountId: string; limits: NonNulla
   return (
     <li>
       <div>
-        <b>Few credits</b>
+        <b>Low credits</b>
         <p className="quiet" id="few-credits">
           {below === null
             ? "When fewer credits than this are left:"
             : `When fewer than ${formatCredits(below)} credits are left.`}
         </p>
       </div>
-      <Switch name="Few credits" isOn={below !== null} action={forms.setCreditLimits.path} hidden={hidden}>
+      <Switch name="Low credits" isOn={below !== null} action={forms.setCreditLimits.path} hidden={hidden}>
         {below === null && (
           <input
             name="below"

@@ -18,7 +18,7 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
     <section className="setting" id="leave">
       <div>
         <h2>Delete your account</h2>
-        <p className="quiet">You have a day to change your mind. A last mail says when it is done.</p>
+        <p className="quiet">You have a day to change your mind. A last email says when it is done.</p>
       </div>
       <div>
         {query.kept !== undefined && <p role="status">Your account stays.</p>}
@@ -40,7 +40,7 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
             {isConfirmed && (
               <PostForm action={forms.leave.path} hidden={{ account: id }}>
                 <p>
-                  You have a day to change your mind. We send you a mail with a link that keeps the account.
+                  You have a day to change your mind. We send you an email with a link that keeps the account.
                 </p>
                 <button type="submit" className="danger">
                   Delete in 24 hours
@@ -87,14 +87,15 @@ function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">)
         of your credits. Your apps stop at their next check.
       </p>
       <p>
-        <strong>What stays:</strong> the history of credits and mails under another id, which names no one,
+        <strong>What stays:</strong> the history of credits and emails under another id, which names no one,
         and a hash of your email. <a href={settings().privacyUrl ?? pages.privacy.path}>Privacy</a> has the
         details.
         {settings().billing && " Stripe keeps its invoices, as the law requires."}
       </p>
       {licence && (
         <p>
-          Your plan ends with the account, and is not billed again. {settings().billing?.refunds}
+          <strong>What you pay:</strong> your plan ends with the account, and is not billed again.{" "}
+          {settings().billing?.refunds}
           {renews && (
             <>
               {" "}

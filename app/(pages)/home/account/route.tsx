@@ -42,7 +42,7 @@ export const { GET } = toPlatform(
             <div>
               <h2>Your data</h2>
               <p className="quiet">
-                Everything that is kept about you, in one file: account, credits, sessions, mails and their
+                Everything that is kept about you, in one file: account, credits, sessions, emails and their
                 history.
               </p>
             </div>
