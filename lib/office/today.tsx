@@ -55,8 +55,19 @@ async function show({ db, nowMs }: OfficeCall) {
     await showIdleWebhooks(db),
     <Refusing key="refusing" hooks={await findRefusing(db, nowMs)} />,
   ];
+  const service = (
+    <>
+      {ill.length > 0 && <h2>The service now</h2>}
+      {ill.length > 0 ? (
+        <PartList parts={ill} />
+      ) : (
+        <Light colour="good">Every part of the service works.</Light>
+      )}
+    </>
+  );
   return (
     <>
+      {ill.length > 0 && service}
       <p className="quiet">
         {counted ? (
           <>
@@ -82,12 +93,7 @@ async function show({ db, nowMs }: OfficeCall) {
       )}
       {counted && cards.length === 0 && <Light colour="good">Nothing is waiting for you.</Light>}
       {more}
-      {ill.length > 0 && <h2>The service now</h2>}
-      {ill.length > 0 ? (
-        <PartList parts={ill} />
-      ) : (
-        <Light colour="good">Every part of the service works.</Light>
-      )}
+      {ill.length === 0 && service}
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>

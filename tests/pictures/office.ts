@@ -57,7 +57,7 @@ export async function openOffice(
       assistant_limit, credit_thousandths + n * 1250, created_at_ms - n * 17 * ${hourMs}
     FROM numbers, accounts WHERE email = CASE n % 3 WHEN 0 THEN 'licensed' WHEN 1 THEN 'trial' ELSE 'connected' END || '@example.com';
     UPDATE onboarding_emails SET state = 'failed', failure = '550 5.1.1 The email account that you tried to reach does not exist'
-    WHERE kind IN ('welcome', 'approvals');
+    WHERE due_at_ms <= (SELECT max(created_at_ms) FROM accounts);
     INSERT INTO sign_in_mail_attempts SELECT 'mail_1', email, 'code', created_at_ms, 'failed', '421 4.7.0 Try again later'
     FROM accounts WHERE email = 'ended@example.com';
     INSERT INTO audit_entries SELECT 'aud_1', created_at_ms, 'stripe', 'licence given', email, '{"plan":"trial"}', '{"plan":"licensed"}'

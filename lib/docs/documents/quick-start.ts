@@ -57,7 +57,7 @@ ${json(answer)}
 
 ## 4. Put it into your app
 
-Download [the client](${to.client}) for Node or Python, one file with nothing to install:
+Download [the client](${to.client}) for Node or Python, one file with nothing to install. The one for Node is TypeScript that is JavaScript too, so it is saved as \`.mjs\`:
 
 ${code(
   "sh",
