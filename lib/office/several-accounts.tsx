@@ -22,7 +22,7 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
         <Field call={call} name="trialDays" label="Days of a trial, from now" inputMode="numeric" />
         <Field call={call} name="amount" label="Credits to add (−5 removes)" inputMode="decimal" />
         <Field call={call} name="reason" label="Reason, which the owners read" maxLength={500} />
-        <button type="submit">Do it</button>
+        <button type="submit">Change the chosen accounts</button>
       </div>
     </section>
   );

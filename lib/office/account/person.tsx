@@ -19,6 +19,12 @@ export function Person({ email, account }: { email: string; account: Leaver | un
       <PostButton action={exportPerson.path} hidden={{ email }} look="plain small">
         Export everything as JSON
       </PostButton>
+      {account?.deletes_at_ms === null && (
+        <p className="quiet">
+          Erasing takes a day, reaches all that names them and can be taken back. Deleting takes the account
+          and its history now.
+        </p>
+      )}
       {account?.deletes_at_ms == null && (
         <details className="fold">
           <summary>Erase this person</summary>
