@@ -117,7 +117,7 @@ test("an open page ticks the app that was approved last once it asks", async ({ 
   await expect(app).toContainText("Is my plan active, and how many credits are left?");
   runSql(`UPDATE local_sessions SET checked_at_ms = ${clock.now()}, told = 'hobby' WHERE id = 'sess_asks'`);
   await passUntil(page, 10_000, () =>
-    expect(app).toContainText("“Claude” has just checked your plan: your assistants may work there.", {
+    expect(app).toContainText("“Claude” has just checked your plan: your assistants can work there.", {
       timeout: 3000,
     }),
   );

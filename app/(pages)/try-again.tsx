@@ -8,7 +8,7 @@ export function TryAgain({ at, failed }: { at: string; failed: string }) {
         <meta httpEquiv="refresh" content={`5; url=${at}`} />
       </noscript>
       <p>
-        <a href={at} data-tries-again="">
+        <a className="button" href={at} data-tries-again="">
           Try again now
         </a>
       </p>

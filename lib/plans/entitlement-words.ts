@@ -94,7 +94,8 @@ type Facts = {
 export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): StateWords {
   if (status === "trial-ended") {
     const { tag, heading, hint, step } = endWords(end, zone);
-    const other = end.what === "trial" && licence && isEnd(licence) ? ends[licence] : undefined;
+    const other =
+      end.what === "trial" && !end.isUnfinished && licence && isEnd(licence) ? ends[licence] : undefined;
     if (other?.beside) return { tag, heading, next: other.beside, ...other.step };
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
@@ -130,7 +131,8 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   renews: {},
   free: { tag: "Free trial of a plan", dated: "Your plan is free until" },
   "not collected": {
-    next: "We paused the payments for your plan: until they go on you are charged nothing, and your assistants work.",
+    tag: "Payments paused",
+    next: "We paused the payments for your plan: until we resume them you are charged nothing, and your assistants work.",
   },
   invoiced: {
     dated: "Pay your invoice by",
@@ -169,7 +171,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Payment failed: your assistants stop on",
-    next: `The change of your plan was not paid, so you keep what you had until that day. If you do not want it any more, ${askUs()}.`,
+    next: `The change of your plan is not paid: what you had goes on until that day. To drop the change, ${askUs()}.`,
     ...updatePayment,
   },
   "trial unpaid": {
@@ -212,9 +214,9 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   returned: {
     beside:
-      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, or buy it again: the old one ends first.",
+      "The payment for your plan was refunded, but it still renews at Stripe. Cancel it, or buy it again: the old plan ends first.",
     hint: (where) =>
-      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old one ends first.`,
+      `Your payment was refunded, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old plan ends first.`,
     step: { ...stepTo("Cancel it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
@@ -294,7 +296,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     paused: "Plan paused",
     "trial over": "Free trial ended",
     unpaid: "Not paid",
-    returned: "Payment returned",
+    returned: "Refunded",
   };
   return {
     tag: tags[how] ?? "Plan ended",

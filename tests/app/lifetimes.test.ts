@@ -133,11 +133,11 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     for (const path of ["/home", "/home/access"]) expect(await shown(path)).toMatch(waiting);
     expect(await entitlement(tokens)).toBe(200);
     await eventually(async () => expect(await shown()).toContain("checked just now: allowed"));
-    expect(await shown("/home")).toContain("has just checked your plan: your assistants may work there.");
+    expect(await shown("/home")).toContain("has just checked your plan: your assistants can work there.");
     clock.pass(4 * 60_000);
     expect(await shown()).toContain("checked 4 minutes ago: allowed");
     const home = await shown("/home");
-    expect(home).toContain("checked your plan 4 minutes ago: your assistants may work there.");
+    expect(home).toContain("checked your plan 4 minutes ago: your assistants can work there.");
     expect(home, "once").not.toContain("checked 4 minutes ago: allowed");
     expect(home).not.toContain('data-checks-after="10"');
     days(1);

@@ -63,7 +63,6 @@ export function CheckResult({
           {isCharged === false && ", and nothing is charged"}.
         </p>
       )}
-      <div className="aside">{children}</div>
       <p>
         {lacksApp && trial && "Your trial is free, and ends by itself. "}
         {lacksApp && hadApp && !trial && "Your plan is active. "}
@@ -73,6 +72,7 @@ export function CheckResult({
             ? withMailLink(shown.next)
             : shown.next}
       </p>
+      <div className="aside">{children}</div>
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
       ) : (

@@ -33,7 +33,7 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
             : `“${name}”${app_origin ? `, ${app_origin},` : ""}`}{" "}
           {checked_at_ms === null
             ? "is connected. It hasn’t checked yet."
-            : `${checked}: your assistants may ${isYes(told) ? "" : "not "}work there.`}
+            : `${checked}: your assistants can${isYes(told) ? "" : "not"} work there.`}
           {isAgent && " Now ask it:"}
         </p>
         {isAgent && (

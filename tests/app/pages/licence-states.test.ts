@@ -68,9 +68,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
-      expect(text).toContain(
-        "The change of your plan was not paid, so you keep what you had until that day.",
-      );
+      expect(text).toContain("The change of your plan is not paid: what you had goes on until that day.");
       expect(text).toMatch(/for the change to Team licence, €990\.00 a year, less €[\d.]+ that you had paid/);
       expect(text).not.toContain("<strong>Team licence</strong>");
       expect(await subjects(buyer)).toEqual(["The payment for your change failed"]);
@@ -349,7 +347,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     const text = await pages(buyer);
-    expect(text).toContain("until they go on you are charged nothing");
+    expect(text).toContain("until we resume them you are charged nothing");
     expect(text).not.toContain("Next charge");
   });
 

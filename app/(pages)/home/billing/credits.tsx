@@ -107,7 +107,7 @@ export function Balance({ account, mayRun, isShort }: BalanceProps) {
 
 const howToGetCredits = () =>
   (settings().billing?.creditPrices ?? []).length > 0
-    ? "With a plan you can buy some."
+    ? "With a paid plan you can buy some."
     : `To get some, ${askUs()}.`;
 
 function parseEntry(text = ""): LedgerPosition | undefined {

@@ -85,7 +85,7 @@ export function PlanChoice({
       <h2 id="plans">
         {buysLicences
           ? account.plan === "licensed"
-            ? "Other plans"
+            ? "Plans"
             : "Choose a plan"
           : licences.some(mayChange)
             ? "Change your plan"

@@ -86,7 +86,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
 /** When a price is charged of which nothing is due. */
 const priceNotes: Partial<Record<LicenceState, string>> = {
   cancelled: "from then on, if you keep it",
-  "not collected": "once payments go on",
+  "not collected": "once payments resume",
 };
 
 const planName = (runs: boolean) => (runs ? "Plan" : "Last plan");
