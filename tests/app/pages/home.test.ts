@@ -131,8 +131,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
       expect(link).toContain(`"url":"${accountAddress}"`);
     }
     const words = page.replaceAll("<!-- -->", "").replace(/<[^>]+>/g, " ");
-    expect(words).toMatch(/ Claude Code .{0,300} Tried on \d+ \w+ \d{4}: version \d/);
-    expect(words).toMatch(/ ChatGPT .{0,400}: a program that follows its documents\./);
+    expect(words).toMatch(/ Claude Code .{0,300} Tried on \d+ \w+ \d{4}, in version \d/);
+    expect(words).toMatch(/ ChatGPT .{0,400} in a program of ours that connects as its documents say\./);
   });
 
   it("show credits by day, and every entry with its reason, by links to older ones", async () => {
