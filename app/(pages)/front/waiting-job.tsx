@@ -10,7 +10,7 @@ export function WaitingJob() {
       role="img"
       aria-label={`An example in ${app}: a drafted reply to a customer waits, with two buttons, Send and Edit. Below it a report waits.`}
     >
-      <figcaption>In {app}: what your assistants prepared</figcaption>
+      <p>In {app}: what your assistants prepared</p>
       <div inert className="card job">
         <p className="job-head">
           <Monogram name={app} />

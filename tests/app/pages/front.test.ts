@@ -37,7 +37,7 @@ describe("the front page", async () => {
   it("shows a job that waits for its owner, which can be neither used nor read twice", async () => {
     const { main } = await look(service, "/");
     const screen =
-      /<figure class="screen" role="img" aria-label="[^"]+"><figcaption>In Claude: what your assistants prepared<\/figcaption>(?:<div inert="".*?)+<\/figure>/s.exec(
+      /<figure class="screen" role="img" aria-label="[^"]+"><p>In Claude: what your assistants prepared<\/p>(?:<div inert="".*?)+<\/figure>/s.exec(
         main,
       );
     expect(screen?.[0]).toContain("Hi Ida,");
