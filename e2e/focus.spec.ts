@@ -10,7 +10,7 @@ test("ending a session leads the focus to what happened", async ({ page, office:
   await openAccount(page, service, email, "--plan", "licensed");
   await Browser.signIn(service, email);
   await page.goto("/home/access");
-  await page.locator(".session summary").first().focus();
+  await page.locator(".session summary").last().focus();
   await page.keyboard.press("Enter");
   await page
     .getByRole("button", { name: /^Sign out “/ })
