@@ -85,6 +85,8 @@ describe.each(engines)("the office's page of backends, on $name", async (engine)
 
   it("shows on the page of an account what is held and which backend spent for what", async () => {
     const worker = await BackendCaller.add(service, "worker");
+    // A new one may be refused for a tenth of a second.
+    await eventually(async () => expect((await worker.get("/v1/plans")).status).toBe(200));
     const email = "ceo@example.com";
     const { id } = await service.adminJson<{ id: string }>("account", "add", email, "--credits", "10");
     const write = async (path: string, body: object) => JSON.parse((await worker.post(path, body)).text);
