@@ -15,16 +15,13 @@ export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
   return (
     <section className="card" id="change" aria-labelledby="change-heading">
       <h2 id="change-heading">Change to {offer.name}</h2>
-      {cost ? (
-        <dl className="what-runs">
-          <CostFacts cost={cost} />
-          <Fact name="New price" note={offer.month && `that is ${offer.month}`}>
-            {offer.amount ?? "Price shown at checkout"}
-          </Fact>
-        </dl>
-      ) : (
-        <p>We cannot say at the moment what it costs now. Stripe does, before you confirm it.</p>
-      )}
+      <dl className="what-runs">
+        {cost && <CostFacts cost={cost} />}
+        <Fact name="New price" note={offer.month && `that is ${offer.month}`}>
+          {offer.amount ?? "Price shown at checkout"}
+        </Fact>
+      </dl>
+      {!cost && <p>We cannot say at the moment what it costs now. Stripe does, before you confirm it.</p>}
       <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
         <button type="submit" name="licence" value={offer.priceId}>
           Continue at Stripe
