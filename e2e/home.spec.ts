@@ -104,6 +104,24 @@ test("an open page shows the end of the trial by itself", async ({ page }) => {
   );
 });
 
+test("an owner is given a line for each agent that can be asked, and none for another app", async ({
+  page,
+}) => {
+  await comeHome(page, "agents@example.com", "--plan", "hobby");
+  const own = "account_id = (SELECT id FROM accounts WHERE email = 'agents@example.com') AND kind = 'app'";
+  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms)
+    SELECT 'sess_agents', id, 'app', 'Weekly reports', ${clock.now()}, ${clock.now() + 60 * 60 * 1000}
+    FROM accounts WHERE email = 'agents@example.com'`);
+  await page.reload();
+  await expect(page.locator(".latest-app")).not.toContainText("Now ask it:");
+  for (const name of ["Gemini CLI", "Copilot CLI", "Codex", "Claude Code (laptop)"]) {
+    runSql(`UPDATE local_sessions SET name = '${name}' WHERE ${own}`);
+    await page.reload();
+    await expect(page.locator(".latest-app")).toContainText(`“${name}” is connected.`);
+    await expect(page.locator(".latest-app")).toContainText("Now ask it:");
+  }
+});
+
 test("an open page ticks the app that was approved last once it asks", async ({ page }) => {
   await page.clock.install();
   await comeHome(page, "asks@example.com", "--plan", "hobby");

@@ -12,7 +12,7 @@ export function Light({ colour, children }: { colour: LightColour; children: Rea
   );
 }
 
-/** The shape of a colour, beside words that say the same. */
+/** The shape of a colour, next to words that say the same. */
 export function Shape({ colour }: { colour: LightColour }) {
   return (
     <svg viewBox="0 0 16 16" width="0.875rem" height="0.875rem" aria-hidden="true">

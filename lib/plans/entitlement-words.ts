@@ -214,9 +214,9 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   returned: {
     beside:
-      "The payment for your plan was refunded, but it still renews at Stripe. Cancel it, or buy it again: the old plan ends first.",
+      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, or buy it again: the old plan ends first.",
     hint: (where) =>
-      `Your payment was refunded, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old plan ends first.`,
+      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old plan ends first.`,
     step: { ...stepTo("Cancel it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
@@ -296,7 +296,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     paused: "Plan paused",
     "trial over": "Free trial ended",
     unpaid: "Not paid",
-    returned: "Refunded",
+    returned: "Payment returned to you",
   };
   return {
     tag: tags[how] ?? "Plan ended",

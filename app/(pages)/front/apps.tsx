@@ -2,7 +2,16 @@ import { settings } from "@/lib/config/settings";
 import { documentPages } from "@/lib/http/register/pages";
 
 /** Agents that connect today, by the names that people know. */
-export const agents = ["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"];
+export const agents = [
+  "Claude",
+  "ChatGPT",
+  "Claude Code",
+  "Codex",
+  "Copilot CLI",
+  "Cursor",
+  "Gemini CLI",
+  "VS Code",
+];
 
 /** The names of the apps to connect: the operator's own, or else the usual agents. */
 export function nameApps(): string[] {

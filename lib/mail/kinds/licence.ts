@@ -254,7 +254,7 @@ const whatNext: Record<LicenceEnd, typeof again> = {
   },
   returned: {
     words:
-      "Your payment was refunded, but Stripe still runs the plan and will charge it again when it renews. You can end it, or buy it again.",
+      "Your payment was returned to you, but Stripe still runs the plan and will charge it again when it renews. You can end it, or buy it again.",
     press: "See your plan",
   },
   paused: {

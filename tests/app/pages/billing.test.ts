@@ -81,6 +81,12 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
     for (const sold of ["€49.00", "500 credits"]) expect(licensed).toContain(sold);
     expect(licensed).toContain("€10.00");
+    expect(licensed).toContain("A plan that you buy takes the place of the one that we gave you.");
+    await shop.buy(given);
+    await shop.deliverAll();
+    const paid = await home(given);
+    expect(paid).toContain("Next charge");
+    expect(paid).not.toContain(words);
   });
 
   it("tells an owner, and the owner's apps, to choose a licence when the trial has ended", async () => {
@@ -456,11 +462,19 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
     expect(due).toContain("Payment due");
     expect(due).toMatch(/Assistants stop on.*if the card keeps failing/);
+    const notice = '<a href="/home/billing">See Billing</a>';
+    for (const path of ["/home/access", "/home/account"])
+      expect((await buyer.browser.open(path)).text).toMatch(
+        new RegExp(`role="alert">Payment failed: your assistants stop on \\d+ \\w+\\. ${notice}`),
+      );
+    for (const path of ["/home", "/home/billing"])
+      expect((await buyer.browser.open(path)).text).not.toContain(notice);
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();
     const text = await home(buyer);
     expect(text).not.toContain("Payment failed");
+    expect((await buyer.browser.open("/home/account")).text, "nothing is due").not.toContain(notice);
     expect(text).toMatch(
       /<h2 id="billing">Your plan ends on \d+ \w+<.*Next charge<.*>None.*>Keep the plan<\/button>/,
     );

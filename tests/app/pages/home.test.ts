@@ -132,7 +132,9 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     }
     const words = page.replaceAll("<!-- -->", "").replace(/<[^>]+>/g, " ");
     expect(words).toMatch(/ Claude Code .{0,300} Tried on \d+ \w+ \d{4}, in version \d/);
-    expect(words).toMatch(/ ChatGPT .{0,400} in a program of ours that connects as its documents say\./);
+    expect(words).toMatch(
+      / ChatGPT .{0,400} in a program that we wrote and that connects as its documents say\./,
+    );
   });
 
   it("show credits by day, and every entry with its reason, by links to older ones", async () => {

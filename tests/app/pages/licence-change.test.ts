@@ -139,7 +139,7 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(await open(buyer)).not.toContain("Change your plan");
   });
 
-  it("begins for no licence that has something else beside it, which the portal does not change", async () => {
+  it("begins for no licence that holds a second item, which the portal does not change", async () => {
     const { buyer, subscription } = await halfway();
     const { data } = stripe.subscriptions.get(subscription)?.items ?? expect.fail("no subscription");
     data.push({ ...(data[0] ?? expect.fail("no item")), id: "si_beside" });

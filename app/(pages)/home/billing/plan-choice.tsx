@@ -83,10 +83,8 @@ export function PlanChoice({
   return (
     <section aria-labelledby="plans">
       <h2 id="plans">
-        {buysLicences
-          ? account.plan === "licensed"
-            ? "Plans"
-            : "Choose a plan"
+        {buysLicences && account.plan !== "licensed"
+          ? "Choose a plan"
           : licences.some(mayChange)
             ? "Change your plan"
             : shown.length > 1

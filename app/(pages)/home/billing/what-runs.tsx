@@ -48,11 +48,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
     <dl className="what-runs">
       {name && (
         <Fact
-          name={
-            state === "unfinished"
-              ? "You chose"
-              : planName(runs || state === "unpaid" || state === "returned")
-          }
+          name={state === "unfinished" ? "You chose" : planName(runs || !noMore.includes(state))}
           note={[limit != null && limitInWords("assistants", limit), !runs && price]
             .filter(Boolean)
             .join(", ")}
