@@ -2,7 +2,7 @@ import { initialEnv } from "@next/env";
 import type { NextConfig } from "next";
 import { loadEnvFiles } from "@/lib/config/env-files";
 import { assetsVersion } from "@/lib/http/assets";
-import { files, fonts } from "@/lib/http/register/files";
+import { files } from "@/lib/http/register/files";
 
 // Next has loaded them by now, and replaced what follows a `$`.
 loadEnvFiles((complaint) => process.emitWarning(complaint), initialEnv);
@@ -46,7 +46,7 @@ const config: NextConfig = {
       headers: forGood,
     })),
     // Another font file gets another name.
-    ...fonts.map(({ path }) => ({ source: path, headers: forGood })),
+    { source: "/:font.woff2", headers: forGood },
   ],
 };
 

@@ -4,7 +4,7 @@ import { colours } from "@/lib/config/theme";
 import type { Appearance } from "@/lib/http/appearance";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { files, fonts } from "@/lib/http/register/files";
+import { files } from "@/lib/http/register/files";
 import { forms } from "@/lib/http/register/forms";
 import { type Page, pages } from "@/lib/http/register/pages";
 import type { Announcement } from "@/lib/site-banner";
@@ -50,13 +50,13 @@ export function Frame({
         ) : (
           <meta name="robots" content="noindex" />
         )}
-        {fonts.map(({ path }) => (
+        {[files.serif, files.sans].map(({ path }) => (
           <link key={path} rel="preload" href={path} as="font" type="font/woff2" crossOrigin="anonymous" />
         ))}
         <link rel="stylesheet" href={versioned(isDocument ? files.documentsStyle : files.style)} />
         <link rel="icon" href={files.icon.path} sizes="32x32" />
         <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
-        <link rel="manifest" href={versioned(files.manifest)} />
+        {page.access === "session" && <link rel="manifest" href={versioned(files.manifest)} />}
         <link rel="apple-touch-icon" href={files.touchIcon.path} />
         {look !== "dark" && (
           <meta name="theme-color" media={mediaOf(look, "light")} content={colours.paper[0]} />

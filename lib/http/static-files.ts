@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
-import { fonts } from "@/lib/http/register/files";
 import type { Route } from "@/lib/http/route";
 
 const types: Record<string, string> = {
@@ -19,12 +18,13 @@ const types: Record<string, string> = {
 
 /** The route handler of a file in `public/`, immutable if its name or query contains its version. */
 export function fileHandler(file: Route): RouteHandler {
+  const extension = extname(file.path);
   return handleOperation(file, ({ search }) => ({
     status: 200,
     body: readFileSync(`public${file.path}`),
-    mediaType: types[extname(file.path)] ?? "application/octet-stream",
+    mediaType: types[extension] ?? "application/octet-stream",
     caching:
-      fonts.includes(file) || search === `?v=${assetsVersion()}`
+      extension === ".woff2" || search === `?v=${assetsVersion()}`
         ? "public, max-age=31536000, immutable"
         : "public, no-cache",
   }));

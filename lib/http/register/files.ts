@@ -25,12 +25,11 @@ export const files = {
   homeScript: { path: "/home.js", ...file },
   clerkScript: { path: "/clerk.js", ...file },
   documentsScript: { path: "/documents.js", ...file },
+  // A changed font gets another name, because a copy is kept for good.
   serif: { path: "/newsreader-2.woff2", ...file },
-  sans: { path: "/instrument-sans-1.woff2", ...file },
+  sans: { path: "/instrument-sans-2.woff2", ...file },
+  sansLatin: { path: "/instrument-sans-latin-2.woff2", ...file },
   sansLicence: { path: "/instrument-sans-licence.txt", ...file },
   serifLicence: { path: "/newsreader-licence.txt", ...file },
   licence: { path: "/licence.txt", ...file },
 } as const satisfies Record<string, Route>;
-
-/** The fonts that every page loads. A changed one gets another name, so that a copy is kept for good. */
-export const fonts: readonly Route[] = [files.serif, files.sans];

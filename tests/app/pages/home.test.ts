@@ -56,6 +56,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
     expect(home).toContain("A job that costs more than you have is refused; everything else runs.");
     expect(home).toContain("licensed@example.com");
+    expect(home, "for a home screen").toContain('<link rel="manifest" href="/site.webmanifest?v=');
     const billing = await shown(owner, "/home/billing");
     expect(billing).toContain("</svg>Up to 30 assistants</li>");
   });
