@@ -24,7 +24,7 @@ function createReader(hasType: boolean) {
   };
 }
 
-function toMessage(type: string, body: string): Buffer {
+export function toMessage(type: string, body: string): Buffer {
   const head = Buffer.alloc(5);
   head.write(type);
   head.writeInt32BE(4 + Buffer.byteLength(body), 1);

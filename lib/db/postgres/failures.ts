@@ -18,9 +18,15 @@ export const states = {
 export const says = (failure: unknown, state: RegExp) =>
   failure instanceof pg.DatabaseError && state.test(failure.code ?? "");
 
+/** The connection has ended, or was refused. Poolers say so with states that mean nothing, or with those of mistakes. */
+export function hasEnded(failure: unknown): boolean {
+  const isError = failure instanceof pg.DatabaseError && failure.severity !== "FATAL";
+  return !isError || says(failure, states.connectionEnds);
+}
+
 /** A failure of the network is an outage, and so are some of the server. A value that cannot be sent is our mistake. */
 export function toOutage(failure: unknown): unknown {
-  const isMistake = failure instanceof pg.DatabaseError && !says(failure, states.outage);
+  const isMistake = !hasEnded(failure) && !says(failure, states.outage);
   return isMistake || failure instanceof TypeError || failure instanceof RangeError
     ? failure
     : new StoreOutage(failure);
@@ -37,7 +43,10 @@ export function isPoolExhausted(failure: unknown): boolean {
   return failure instanceof Error && failure.message === "timeout exceeded when trying to connect";
 }
 
-/** PgBouncer's error (protocol_violation) for a startup parameter that it does not support. */
+/** A startup parameter that a pooler does not support, in the words of PgBouncer or of Amazon's RDS Proxy. */
 export function isRefusedSetting(failure: unknown): boolean {
-  return failure instanceof pg.DatabaseError && /unsupported startup parameter/.test(failure.message);
+  return (
+    failure instanceof pg.DatabaseError &&
+    /unsupported startup parameter|support the option/.test(failure.message)
+  );
 }

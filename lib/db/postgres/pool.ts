@@ -1,8 +1,8 @@
 import type { PostgresPool as Pool, PostgresPoolClient } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import { statementName } from "@/lib/db/frequent-statement";
 import { connectionOptions, makePool } from "@/lib/db/postgres/connection";
-import { isRefusedSetting, says, states, toOutage } from "@/lib/db/postgres/failures";
+import { hasEnded, isRefusedSetting, says, states, toOutage } from "@/lib/db/postgres/failures";
 import { AcceptsNoWrites, acceptsWrites, Hosts } from "@/lib/db/postgres/hosts";
 import { type Limits, queryAlone, queryPooled } from "@/lib/db/postgres/pooler";
 import { StoreOutage } from "@/lib/db/store-outage";
@@ -87,9 +87,9 @@ export class PostgresPool implements Pool {
           this.findPooler();
           return await queryAlone(client, this.limits, sql, parameters);
         }
-        const hasEnded = !(failure instanceof pg.DatabaseError) || says(failure, states.connectionEnds);
-        ({ isBroken } = this.hosts.leave(failure, hasEnded));
-        throw sql === "commit" && hasEnded ? new StoreOutage(failure, true) : toOutage(failure);
+        const isEnd = hasEnded(failure);
+        ({ isBroken } = this.hosts.leave(failure, isEnd));
+        throw sql === "commit" && isEnd ? new StoreOutage(failure, true) : toOutage(failure);
       }
     };
     return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;

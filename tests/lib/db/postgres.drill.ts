@@ -20,6 +20,7 @@ import {
   startPostgres,
   stopDatabase,
 } from "@/tests/support/databases";
+import { type Refusal, startManagedPooler } from "@/tests/support/managed-pooler";
 import { hasPgBouncer, startPgBouncer } from "@/tests/support/pgbouncer";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -194,6 +195,37 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     expect(await count()).toBe(3);
     await client.end();
     await Promise.all(reads);
+    await store.close();
+  });
+
+  it("take the way of a pooler where it refuses our settings in the words of Amazon's RDS Proxy", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    const refusal = [
+      "0A000",
+      "Feature not supported: RDS Proxy currently doesn't support the option statement_timeout.",
+    ] as const;
+    const pooled = await startManagedPooler(databaseUrl, (sent) =>
+      sent.includes("statement_timeout\0") ? refusal : undefined,
+    );
+    const store = new Store({ databaseUrl: pooled, dataDir: "" });
+    await addAccount(await store.ready(), email, {}, Date.now());
+    expect((await findAccount(await store.ready(), email)).email).toBe(email);
+    await store.close();
+  });
+
+  it("are an outage while a pooler has none, whatever it says, at first and later", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    let refusal: Refusal | undefined = ["XX000", "MaxClientsInSessionMode: max clients reached"];
+    const pooled = await startManagedPooler(databaseUrl, () => refusal);
+    const store = new Store({ databaseUrl: pooled, databasePool: 1, dataDir: "" });
+    expect(isOutage(await store.ready().catch((failure) => failure))).toBe(true);
+    refusal = undefined;
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    refusal = ["XX000", "DbHandler exited"];
+    expect(isOutage(await findAccount(db, email).catch((failure) => failure))).toBe(true);
+    refusal = undefined;
+    expect((await findAccount(db, email)).email).toBe(email);
     await store.close();
   });
 
