@@ -44,12 +44,17 @@ export function limitInWords(name: string, limit: number | null): string {
   const what = name.replaceAll("-", " ");
   if (limit === null) return `Unlimited ${what}`;
   if (limit === 0) return `No ${what}`;
-  // A name may have no plural, or one that is not made with an s.
-  return limit === 1 ? `${titleOf(name)}: 1` : `Up to ${limit.toLocaleString("en")} ${what}`;
+  if (limit === 1) return plural.test(what) ? `1 ${what.slice(0, -1)}` : `${titleOf(name)}: 1`;
+  return `Up to ${limit.toLocaleString("en")} ${what}`;
 }
+
+/** A plural that is made with an s and nothing else. */
+const plural = /[^aeious]s$/;
 
 type PlanCardProps = OfferedPlan & {
   plans: Plans;
+  /** What marks it among the others. */
+  tag?: string | undefined;
   /** What a plan without a price costs. */
   terms?: ReactNode;
   /** What the account has, if that is not what the plan contains. */
@@ -60,7 +65,7 @@ type PlanCardProps = OfferedPlan & {
 };
 
 /** A plan: what it is for, its prices, and what is in it. */
-export function PlanCard({ plan, offers, plans, terms, contents, act, children }: PlanCardProps) {
+export function PlanCard({ plan, offers, plans, tag, terms, contents, act, children }: PlanCardProps) {
   const credits = toCredits(plan?.credit_thousandths ?? 0);
   const has = contents ?? plan?.contents;
   const lines = [
@@ -72,6 +77,7 @@ export function PlanCard({ plan, offers, plans, terms, contents, act, children }
   return (
     <li className="card">
       <h3>{offers[0]?.name ?? plan?.title}</h3>
+      {tag && <span className="tag">{tag}</span>}
       {plan?.description && <p className="quiet">{plan.description}</p>}
       {terms && <p className="price">{terms}</p>}
       {offers.length > 0 && (

@@ -65,9 +65,10 @@ export const { GET } = toPlatform(
               <WaitingJob />
             </section>
             <Apps />
-            <Prices {...prices}>
-              {asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
-            </Prices>
+            <Prices
+              {...prices}
+              begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
+            />
             <Questions />
             <WhoRunsIt />
           </div>
@@ -87,9 +88,9 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
       <div>
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
-          Your assistants do the work of ten, in {second ? `${first}, ${second}` : first} or your own apps.
-          They prepare it, and nothing is sent, published, deployed or charged until you approve. Here you
-          decide which apps may work for you, and stop any of them at once.
+          In {second ? `${first}, ${second}` : first} or your own apps, assistants prepare the work. Nothing
+          is sent, published, deployed or charged until you approve. Here you decide which apps may work for
+          you, and stop any of them at once.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>
@@ -104,6 +105,7 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
       <img
         className="drawing"
         src={files.office.path}
+        loading="lazy" // the fonts come first
         width="540"
         height="434"
         alt="An office. Three assistants work at their desks. On the CEO’s desk, in the corner by the windows, a letter waits for approval."

@@ -28,12 +28,19 @@ export function moneyInWords(amount: number, currency: string): string {
   return new Intl.NumberFormat("en", { ...style, ...digits }).format(value);
 }
 
-/** One of equal shares of an amount, as the currency is usually written: `€82.50`, or `about €83.33` if that is not exact. */
+/** A price as price lists write it: `€49`, but `€49.50`. */
+export function priceInWords(amount: number, currency: string): string {
+  return withoutZeros(moneyInWords(amount, currency));
+}
+
+const withoutZeros = (words: string) => words.replace(/\.0+$/, "");
+
+/** One of equal shares of a price, as the currency is usually written: `€82.50`, or `about €83.33` if that is not exact. */
 export function shareInWords(amount: number, shares: number, currency: string): string {
   const share = amount / shares;
   const value = share / 10 ** (decimalsAtStripe[currency.toLowerCase()] ?? 2);
-  const words = new Intl.NumberFormat("en", { style: "currency", currency }).format(value);
-  return Number.isInteger(share) && words === moneyInWords(share, currency) ? words : `about ${words}`;
+  const words = withoutZeros(new Intl.NumberFormat("en", { style: "currency", currency }).format(value));
+  return Number.isInteger(share) && words === priceInWords(share, currency) ? words : `about ${words}`;
 }
 
 function inList(currencies: string, decimals: number) {

@@ -28,8 +28,8 @@ export async function readPrices(nowMs: number): Promise<Sold> {
   return { plans, offers, isWhole: all.every(({ amount }) => amount !== undefined) };
 }
 
-/** What an account costs, and what is in it. */
-export function Prices({ plans, offers, children }: Sold & { children: ReactNode }) {
+/** What an account costs, and what is in it. With the trial, where everyone begins, stands how to `begin`. */
+export function Prices({ plans, offers, begin }: Sold & { begin: ReactNode }) {
   const sellsLicences = settings().billing !== undefined;
   const shown = groupByPlan(
     plans,
@@ -45,8 +45,11 @@ export function Prices({ plans, offers, children }: Sold & { children: ReactNode
           <PlanCard
             key={plan?.name ?? offers[0]?.priceId}
             {...{ plan, offers, plans }}
+            tag={plan?.name === "trial" ? "You begin here" : undefined}
             terms={plan && free[plan.name]}
-          />
+          >
+            {plan?.name === "trial" && begin}
+          </PlanCard>
         ))}
       </ul>
       <p className="quiet">
@@ -55,7 +58,6 @@ export function Prices({ plans, offers, children }: Sold & { children: ReactNode
           ? `${taxInWords(offers)} You cancel by yourself, at any time. Your apps’ own subscriptions are not included.`
           : "Plans aren’t sold on this site. Ask whoever invited you."}
       </p>
-      {children}
     </section>
   );
 }

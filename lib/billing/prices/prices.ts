@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
-import { KeptReadings } from "@/lib/billing/stripe/kept-readings";
-import { moneyInWords, shareInWords } from "@/lib/config/money";
+import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
+import { priceInWords, shareInWords } from "@/lib/config/money";
 import { requireBilling } from "@/lib/http/checks/billing";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -36,7 +36,7 @@ export async function taxOf(
 }
 
 /**
- * For example `€49.00 a month plus tax`, in the currency of a customer who has paid before; `undefined` for a price that
+ * For example `€49 a month plus tax`, in the currency of a customer who has paid before; `undefined` for a price that
  * depends on the quantity. Throws while Stripe cannot be asked.
  */
 export async function amountInWords(
@@ -52,11 +52,17 @@ export async function amountInWords(
   // Checkout chooses by where the customer is.
   const isOneOfMany = !customersCurrency && Object.keys(price.currency_options ?? {}).length > 1;
   return [
-    moneyInWords(unit_amount, currency),
+    priceInWords(unit_amount, currency),
     ...(period ? [period] : []),
     ...(isTaxed ? ["plus tax"] : []),
     ...(isOneOfMany ? ["(or in your currency)"] : []),
   ].join(" ");
+}
+
+/** A price as {@link amountInWords} writes it; `undefined` if there is none, and while Stripe does not say so in time. */
+export function readAmount(id: string, customersCurrency: string | undefined, nowMs: number) {
+  const reading = readPrice(id, nowMs);
+  return readForPage(reading.then((price) => price && amountInWords(price, customersCurrency, nowMs)));
 }
 
 /** What a price for several months comes to in one: `€82.50 a month`, or `about €83.33 a month` if that is not exact. */

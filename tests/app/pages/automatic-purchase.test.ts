@@ -56,7 +56,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
     const text = await page(buyer);
     expect(text).toContain(
-      "When work leaves fewer than 100 credits, 500 credits, €10.00 is bought with your saved card, at most 3 times a month. This month: 0.",
+      "When work leaves fewer than 100 credits, 500 credits, €10 is bought with your saved card, at most 3 times a month. This month: 0.",
     );
     const token = await service.token(buyer.email);
     const asProgram = { authorization: `Bearer ${token}` };

@@ -63,11 +63,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     ]) {
       const buyer = await shop.admit(...terms);
       const { text: first } = await buyer.browser.open("/home");
-      expect(first.includes("€49.00"), "at home once the next step is to choose").toBe(
+      expect(first.includes("€49"), "at home once the next step is to choose").toBe(
         terms[0] === "--trial-ends",
       );
       const text = await home(buyer);
-      const offers = ["Office licence", "€49.00 a month", "Team licence", "€990.00 a year"];
+      const offers = ["Office licence", "€49 a month", "Team licence", "€990 a year"];
       for (const words of ["Nothing is charged until you choose one.", ...offers])
         expect(text).toContain(words);
       for (const words of ["500 credits", "Manage billing", "Your trial is free", "ready for work"])
@@ -79,8 +79,8 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const withoutCredits = (await given.browser.open("/home")).text;
     for (const text of [licensed, withoutCredits]) expect(text).toContain(words);
     expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
-    for (const sold of ["€49.00", "500 credits"]) expect(licensed).toContain(sold);
-    expect(licensed).toContain("€10.00");
+    for (const sold of ["€49", "500 credits"]) expect(licensed).toContain(sold);
+    expect(licensed).toContain("€10");
     expect(licensed).toContain("A plan that you buy takes the place of the one that we gave you.");
     await shop.buy(given);
     await shop.deliverAll();
@@ -557,13 +557,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     other.stripe.faultOf = () => "none";
     other.pass(31_000);
     await buyer.browser.post("/sign-in/renew");
-    expect((await buyer.browser.open("/home/billing")).text).toContain("€49.00 a month");
+    expect((await buyer.browser.open("/home/billing")).text).toContain("€49 a month");
     other.stripe.faultOf = () => "500";
     other.pass(9 * 60_000);
     await buyer.browser.post("/sign-in/renew");
-    expect((await buyer.browser.open("/home/billing")).text, "kept for ten minutes").toContain(
-      "€49.00 a month",
-    );
+    expect((await buyer.browser.open("/home/billing")).text, "kept for ten minutes").toContain("€49 a month");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moneyInWords } from "@/lib/config/money";
+import { moneyInWords, priceInWords } from "@/lib/config/money";
 
 /*
  * What https://docs.stripe.com/currencies says of "Supported presentment currencies", as of November 2026. The library has no
@@ -51,5 +51,14 @@ describe("an amount of Stripe's in words", () => {
     [29_900, "twd", "NT$299.00"],
   ])("writes %i of %s as %s", (amount, currency, words) => {
     expect(moneyInWords(amount, currency).replaceAll("\u00a0", " ")).toBe(words);
+  });
+
+  it.each([
+    [4900, "eur", "€49"],
+    [4950, "eur", "€49.50"],
+    [4900, "jpy", "¥4,900"],
+    [5000, "kwd", "KWD 5"],
+  ])("writes a price of %i of %s as %s", (amount, currency, words) => {
+    expect(priceInWords(amount, currency).replaceAll("\u00a0", " ")).toBe(words);
   });
 });

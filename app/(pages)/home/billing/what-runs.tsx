@@ -15,7 +15,7 @@ import type { Offer, Purchases } from "./offers";
 /** What is known of a licence at Stripe. */
 export type Terms = {
   name?: string | undefined;
-  /** For example `€49.00 a month`. */
+  /** For example `€49 a month`. */
   price?: string | undefined;
   /** How often it is paid, for example `1 year`. */
   period?: string | undefined;
