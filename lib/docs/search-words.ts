@@ -4,9 +4,13 @@ import { to } from "@/lib/docs/markdown";
 export const phrases: [typed: RegExp, meant: string][] = [
   [/\b(?:sign|signing)[ -]?up\b|\bregist(?:er|ration)\b|\bcreate an account\b/g, "waitlist invitation"],
   [/\bwait[ -]list\b/g, "waitlist"],
+  [/\bchangelog\b/g, "change log"],
+  [/\bstatus codes?\b/g, "statuses"],
+  [/\brate_limited\b/g, "rate limit"],
   [/\bis (?:the |this )?(?:service|server|site|api|app|it) (?:down|up|running)\b/g, "health"],
   [/\bhow often\b/g, "ask again"],
   [/\b(?:access|bearer|session) token/g, "token"],
+  [/\bverify (?:an? |the )?token\b/g, "verify jwt token"],
   [/\bsingle[ -]page\b/g, "spa"],
 ];
 
@@ -27,13 +31,13 @@ export const synonyms = [
 
 /** The words that people use for a section and that its text does not, by path and anchor. */
 export const sectionWords: Readonly<Record<string, string>> = {
-  [to.quickStart]: "tutorial getting started begin",
+  [to.quickStart]: "tutorial getting started begin curl",
   [`${to.quickStart}#test-without-an-account`]:
     "sandbox testing mock fake demo try dummy development staging playground local",
   [to.support]: "contact help bug report problem email someone human question issue who",
   [`${to.support}#report-a-vulnerability`]: "security hole exploit cve disclosure bounty pentest hacker",
   [`${to.quickStart}#4-put-it-into-your-app`]: "how often poll check interval",
-  [to.authentication]: "signin session bearer",
+  [to.authentication]: "signin session bearer unauthorized 401",
   [`${to.authentication}#email-plan-and-credits`]:
     "change address buy more purchase pay cancel subscription invoice receipt refund upgrade",
   [`${to.authentication}#what-a-token-is`]: "jwt jwks verify signature algorithm rs256 public key rotation",
@@ -53,6 +57,7 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [to.connectExpo]: "connect react native phone mobile typescript store",
   [to.connectTerminal]: "connect program cli signin headless server ssh tv raspberry device code flow",
   [to.connectWeb]: "connect javascript spa react vue angular javascript frontend web app website bff backend",
+  [`${to.connectAnApp}#renew-a-token`]: "refresh token rotate rotation",
   [`${to.connectAnApp}#share-a-token-between-processes`]: "two programs share one refresh token",
   [`${to.connectAnApp}#scopes-and-resources`]:
     "permission permissions rights access scope audience resource one token both same api mcp",

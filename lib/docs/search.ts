@@ -63,9 +63,10 @@ export function markFound(text: string, found: readonly string[]) {
 /** The words of a query that are searched: what a query costs is bounded by their number. */
 function termsOf(query: string): string[] {
   const meant = phrases.reduce((text, [typed, meant]) => text.replace(typed, meant), query.toLowerCase());
-  const words = wordsOf(meant).filter((word) => !fillers.has(word));
-  return [...new Set(words)].slice(0, maxTerms);
+  return [...new Set(withoutFillers(meant))].slice(0, maxTerms);
 }
+
+const withoutFillers = (text: string) => wordsOf(text).filter((word) => !fillers.has(word));
 
 const maxTerms = 12;
 const maxSnippetCharacters = 200;
@@ -78,7 +79,7 @@ const fillers = new Set(
 type Section = {
   path: string;
   title: string;
-  /** The words of its heading, joined. */
+  /** The words of its heading that are searched, joined. */
   name: string;
   /** Words that people use for it. */
   words: string;
@@ -108,7 +109,7 @@ function describeSections(document: DocumentPage): Section[] {
     return {
       path,
       title: titleOf(document, anchor && heading),
-      name: wordsOf(heading).join(" "),
+      name: withoutFillers(heading).join(" "),
       words: sectionWords[path] ?? "",
       text: plainText(body),
       prose: prose || document.summary,

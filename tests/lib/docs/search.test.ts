@@ -38,6 +38,23 @@ describe("searchDocuments", () => {
     expect(searchDocuments(query, 5)[0]?.path).toBe(path);
   });
 
+  it.each([
+    ["/api/entitlement", "/docs/api/entitlement"],
+    ["POST /api/email/unsubscribe", "/docs/api/unsubscribe"],
+    ["token", "/docs/authentication#what-a-token-is"],
+    ["verify a token", "/docs/authentication#what-a-token-is"],
+    ["refresh", "/docs/connect#renew-a-token"],
+    ["refresh token", "/docs/connect#renew-a-token"],
+    ["401", "/docs/authentication"],
+    ["429", "/docs/api/limits#backing-off"],
+    ["rate_limited", "/docs/api/limits"],
+    ["changelog", "/docs/api/policy#change-log"],
+    ["curl", "/docs"],
+    ["status codes", "/docs/api#statuses"],
+  ])("finds what a developer types, %j, first at %s", (query, path) => {
+    expect(searchDocuments(query, 1)[0]?.path).toBe(path);
+  });
+
   it.each(Object.keys(errorCatalogue))("finds the section of the code %s", (code) => {
     expect(searchDocuments(code, 1)[0]?.path).toBe(`/docs/api/errors#${code}`);
   });
