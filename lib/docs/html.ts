@@ -36,7 +36,7 @@ export function renderDocument(document: DocumentPage): RenderedDocument {
 }
 
 /** The picture that replaces the block `the-loop` of text on its page. Markdown keeps the text. */
-const loop = `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>\n`;
+const loop = `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" loading="lazy" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>\n`;
 
 function makeMarked() {
   const anchors = new Set<string>();
