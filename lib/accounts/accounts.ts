@@ -17,6 +17,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding/onboarding-outbox";
+import { accountsOwing } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { endColumns, type Gift, givenTerms, rowAt } from "@/lib/plans/terms";
@@ -227,6 +228,8 @@ const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_
 export type AccountFilter = {
   plan?: string | undefined;
   state?: AccountState | undefined;
+  /** Only those that owe a payment at Stripe. */
+  isOwing?: boolean;
   containing?: string | undefined;
   /** The email after which it goes on: the order is that of emails. */
   after?: string | undefined;
@@ -235,11 +238,12 @@ export type AccountFilter = {
 };
 
 /** The query of the accounts in the order of their emails' bytes. */
-export function selectAccounts(db: Db, { plan, state, containing, after, until }: AccountFilter) {
+export function selectAccounts(db: Db, { plan, state, isOwing, containing, after, until }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
   if (plan) query = query.where(isOnPlan(plan));
   if (state) query = query.where(isInState(state, Date.now()));
+  if (isOwing) query = query.where("id", "in", accountsOwing(db));
   if (until) query = query.where(email, "<=", until);
   if (containing) query = query.where(contains("email", containing));
   return after ? query.where(email, ">", after.toLowerCase()) : query;

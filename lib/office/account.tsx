@@ -125,14 +125,14 @@ async function show(call: OfficeCall) {
             {({ name, added_at_ms, last_used_at_ms }) => (
               <>
                 <UntrustedText>{name}</UntrustedText> <Ago atMs={added_at_ms} before="added" />
-                {last_used_at_ms !== null && <Ago atMs={last_used_at_ms} before="used" />}
+                {last_used_at_ms !== null && <Ago atMs={last_used_at_ms} before="last used to sign in" />}
               </>
             )}
           </Notes>
           <Notes
             title="Codes of the last day"
             rows={facts.codes}
-            whenEmpty="None was asked for, or it was used."
+            whenEmpty="None was asked for, or the last one has signed them in."
           >
             {({ created_at_ms, expires_at_ms, tries }) => (
               <>

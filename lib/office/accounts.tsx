@@ -7,6 +7,7 @@ import { type AccountState, accountStates } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { type AccountSearch, searchAccounts } from "@/lib/accounts/list/account-search";
 import { asIso } from "@/lib/config/instants";
+import { settings } from "@/lib/config/settings";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -16,6 +17,7 @@ import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
+import { currentLicence, describeDue, selectLicences } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
 import { csvOf } from "@/lib/runtime/csv";
@@ -31,21 +33,26 @@ export const accounts: OfficePage = {
 };
 
 type Row = Tables["accounts"];
+type LicensedRow = Awaited<ReturnType<typeof withLicences>>[number];
 
 /** What is looked for, as the parameters of an address. */
 function readSearch({ input }: OfficeCall) {
   const search = { find: input("find"), plan: input("plan"), trials: input("trials") };
-  return { ...search, state: accountStates.find((one) => one === input("state")) };
+  const state = accountStates.find((one) => one === input("state"));
+  return { ...search, state, payment: input("payment") === "due" ? "due" : undefined };
 }
 
 type Search = ReturnType<typeof readSearch>;
 
-const toSearch = ({ find: text, plan, state }: Search): AccountSearch => ({ text, plan, state });
+const toSearch = ({ find: text, plan, state, payment }: Search): AccountSearch => ({
+  ...{ text, plan, state },
+  isOwing: payment === "due",
+});
 
 async function show(call: OfficeCall) {
   const { db, nowMs, input } = call;
   const search = readSearch(call);
-  const { find, plan, state, trials } = search;
+  const { find, plan, state, payment, trials } = search;
   const after = input("after");
   const { rows, goesOnAfter } = trials
     ? {
@@ -62,14 +69,14 @@ async function show(call: OfficeCall) {
   const hidden = Object.fromEntries(here);
   const chosen = new Set(call.typed("emails")?.split("\n"));
   const to = (changes: Partial<Record<keyof Search | "after", string>>) =>
-    addressOf(accounts.path, { find, plan, state, ...changes });
-  const filter = { of: accounts.path, kept: { find, plan, state } };
+    addressOf(accounts.path, { find, plan, state, payment, ...changes });
+  const filter = { of: accounts.path, kept: { find, plan, state, payment } };
   return (
     <>
       <FindForm
         of={accounts.path}
         call={call}
-        kept={{ plan, state }}
+        kept={{ plan, state, payment }}
         label="Part of the email or reference, or an id"
         current={find}
       />
@@ -87,6 +94,15 @@ async function show(call: OfficeCall) {
         options={{ "": "any", ...planOptions(plans, plan) }}
         current={trials ? "-" : plan}
       />
+      {settings().billing && (
+        <FilterLinks
+          {...filter}
+          name="payment"
+          words="Payment"
+          options={{ "": "any", due: "due" }}
+          current={trials ? "-" : payment}
+        />
+      )}
       <FilterLinks
         {...filter}
         kept={{}}
@@ -97,7 +113,7 @@ async function show(call: OfficeCall) {
       />
       <PostForm action={changeSeveral.path} hidden={hidden}>
         <LongTable
-          rows={rows.map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
+          rows={(await withLicences(db, rows)).map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
           columns={{
             Choose: ({ email }) => <Tick email={email} word="Choose" isTicked={chosen.has(email)} />,
             Email: ({ email, reference }) => (
@@ -110,12 +126,15 @@ async function show(call: OfficeCall) {
                 )}
               </>
             ),
-            Status: ({ account }) => {
-              const { light, tag } = standingOf(account, undefined, nowMs);
+            Status: ({ account, licence }) => {
+              const { light, tag } = standingOf(account, licence, nowMs);
               return <Light colour={light[0]}>{tag}</Light>;
             },
             Plan: ({ account }) =>
               (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
+            ...(settings().billing && {
+              Due: ({ licence }: LicensedRow) => (licence && describeDue(licence)) ?? "–",
+            }),
             "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
             Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
             Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
@@ -154,6 +173,17 @@ const stateWords: Record<AccountState, string> = {
 
 const trialLists = { running: "running", ended: "ended, newest first" };
 
+/** The accounts, each with its licence from Stripe. */
+async function withLicences(db: Db, rows: Row[]) {
+  const ids = rows.map(({ id }) => id);
+  const bought = settings().billing && ids.length > 0;
+  const licences = bought ? await selectLicences(db).where("account_id", "in", ids).execute() : [];
+  return rows.map((row) => ({
+    ...row,
+    licence: currentLicence(licences.filter(({ account_id }) => account_id === row.id)),
+  }));
+}
+
 /** Trials in the order of their end, after a position. */
 function selectTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
   const hasEnded = which === "ended";
@@ -177,22 +207,25 @@ async function* readFile(call: OfficeCall) {
   const search = readSearch(call);
   const plans = await readPlans(db);
   const unbounded = { slice: 10_000, slices: Number.POSITIVE_INFINITY };
-  const pages = paginate<Row>(async (last, limit) => {
-    if (!search.trials)
-      return (await searchAccounts(db, { ...toSearch(search), after: last?.email }, limit, unbounded)).rows;
+  const pages = paginate<LicensedRow>(async (last, limit) => {
+    if (!search.trials) {
+      const from = { ...toSearch(search), after: last?.email };
+      return withLicences(db, (await searchAccounts(db, from, limit, unbounded)).rows);
+    }
     const after = last && `${last.trial_ends_at_ms} ${last.email}`;
-    return selectTrials(db, search.trials, after, nowMs).limit(limit).execute();
+    return withLicences(db, await selectTrials(db, search.trials, after, nowMs).limit(limit).execute());
   }, maxRowsOfFile);
   yield* csvOf(pages, (row) => [toFileRow(row, plans, nowMs)]);
 }
 
-function toFileRow(row: Row, plans: Plans, nowMs: number) {
+function toFileRow(row: LicensedRow, plans: Plans, nowMs: number) {
   const account = parseAccount(row, nowMs);
   const contents = account && contentsOf(account, plans);
   return {
     ...{ id: row.id, email: row.email, reference: row.reference },
-    status: standingOf(account, undefined, nowMs).tag,
+    status: standingOf(account, row.licence, nowMs).tag,
     plan: contents?.plan ?? null,
+    due: (row.licence && describeDue(row.licence)) ?? null,
     trialEnds: asIso(account && trialEndOf(account)),
     assistants: contents?.limits.assistants ?? null,
     credits: account ? toCredits(spendable(account)) : null,

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { moneyInWords } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -15,6 +16,13 @@ export const selectLicences = (db: Db) =>
     .selectFrom("billing_subscriptions")
     .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms", "period_ends_ms"])
     .select(["unpaid_since_ms", "ends_at_ms", "licence_until_ms", "amount_due", "currency", "open_invoices"]);
+
+/** The query of the accounts that owe a payment, once for each licence that is not paid. */
+export const accountsOwing = (db: Db) =>
+  db
+    .selectFrom("billing_subscriptions")
+    .select("account_id")
+    .where(sql`status`, "in", sql`('past_due', 'unpaid')`); // as in the partial index
 
 /** What is due of a subscription, for example `€98.00 in 2 invoices`; `undefined` if nothing is. */
 export function describeDue({

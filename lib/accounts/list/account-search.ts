@@ -5,7 +5,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
-export type AccountSearch = Pick<AccountFilter, "plan" | "state" | "after"> & {
+export type AccountSearch = Pick<AccountFilter, "plan" | "state" | "isOwing" | "after"> & {
   /** Any part of an email or a reference, or a whole id: ours, that of Clerk's user, or one of Stripe's. */
   text?: string | undefined;
 };

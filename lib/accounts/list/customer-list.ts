@@ -6,7 +6,7 @@ import { moneyAsDecimal } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
-import { currentLicence, licenceStateOf, selectLicences } from "@/lib/plans/licence-state";
+import { accountsOwing, currentLicence, licenceStateOf, selectLicences } from "@/lib/plans/licence-state";
 import { standingOf } from "@/lib/plans/standing";
 
 /** What finance and support look for, and how it is called. */
@@ -30,12 +30,11 @@ export const isCustomerFilter = (text: string | undefined): text is CustomerFilt
 function accountsIn(db: Db, filter: CustomerFilter, nowMs: number) {
   const subscriptions = db.selectFrom("billing_subscriptions").select("account_id");
   const payments = db.selectFrom("billing_payments").select("account_id");
-  const owing = subscriptions.where(sql`status`, "in", sql`('past_due', 'unpaid')`); // as in the partial index
   switch (filter) {
     case "past-due":
-      return owing.where("licence_until_ms", ">", 0);
+      return accountsOwing(db).where("licence_until_ms", ">", 0);
     case "unpaid":
-      return owing.where("licence_until_ms", "=", 0);
+      return accountsOwing(db).where("licence_until_ms", "=", 0);
     case "unfinished":
       return subscriptions.where("status", "=", "incomplete");
     case "paused":

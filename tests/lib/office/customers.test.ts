@@ -198,6 +198,21 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect([late, paying].map((of) => cellOf(of, "Due"))).toEqual(["€49.00", "–"]);
     });
 
+    it("is also in that of accounts: what each owes, and by a filter those that owe alone", async () => {
+      const { text } = await ann.open("/accounts");
+      const dueOf = ({ buyer }: typeof late) =>
+        new RegExp(`<tr>(?:(?!<tr>).)*${buyer.email}.*?<td data-column="Due">(.*?)</td>`, "s").exec(
+          text,
+        )?.[1];
+      expect([late, unpaid].map(dueOf)).toEqual(["€49.00", "€49.00"]);
+      expect(dueOf(paying)).not.toContain("€");
+      expect(text).toContain('<a href="/accounts?payment=due">due</a>');
+      const owing = (await ann.open("/accounts?payment=due")).text;
+      expect(emailsOn(owing)).toEqual([late, unpaid].map(nameOf).toSorted());
+      const [, ...rows] = rowsOf((await ann.open("/accounts.csv?payment=due")).text);
+      expect(rows.map((row) => /"(€[^"]*)"/.exec(row)?.[1])).toEqual(["€49.00", "€49.00"]);
+    });
+
     it("as CSV has a row for each currency with exact decimals, and no cell that a spreadsheet computes", async () => {
       const { status, headers, text } = await ann.open("/customers.csv");
       expect([

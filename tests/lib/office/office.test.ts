@@ -147,7 +147,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       ]);
       const [heading, first, second, ...others] = text.split("\r\n");
       expect(heading).toBe(
-        '"id","email","reference","status","plan","trialEnds","assistants","credits","since"',
+        '"id","email","reference","status","plan","due","trialEnds","assistants","credits","since"',
       );
       expect([first, second, others]).toEqual([
         expect.stringMatching(
