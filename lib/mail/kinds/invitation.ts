@@ -31,11 +31,11 @@ export const invitationMails = {
     }),
     text: ({ token, isOnWaitlist }) => ({
       subject: "Your invitation to Corner Office",
-      preview: "Your place is ready.",
+      preview: "Your place is ready, and you need no card.",
       body: [
         `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
         { label: "Open your account", url: mailedInvitationUrl(token) },
-        `The link works once, only for this email, and expires in ${invitationDays} days.`,
+        `You need no card. The link works once, only for this email, and expires in ${invitationDays} days.`,
       ],
       footer: [
         isOnWaitlist

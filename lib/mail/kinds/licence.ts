@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import * as z from "zod";
+import { readAmount } from "@/lib/billing/prices/prices";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -16,6 +17,7 @@ import {
 } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
+import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
 
 /*
  * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
@@ -63,16 +65,17 @@ export const licenceMails = {
     isScheduled: true,
     takeDue: takeEnding,
     find: findEnding,
-    examples: (atMs) => ({ "licence-ending": { endsAtMs: atMs + 3 * dayMs, after: "nothing" as const } }),
+    examples: (atMs) => ({
+      "licence-ending": { endsAtMs: atMs + 3 * dayMs, after: "nothing" as const, plan: examplePlan },
+    }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs, after }, zone) {
+    text({ endsAtMs, after, plan }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `${planEndsOn} ${end}`,
-        heading: "Your plan ends soon",
-        preview: "This is what changes then, and how to keep it.",
+        preview: after === "nothing" ? "Your assistants pause then, and nothing is lost." : goesOn[after],
         body: [
-          `Your plan is cancelled, and ends on ${end}.`,
+          `${plan} is cancelled.`,
           `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
           "To keep the plan, take the cancellation back before then.",
           linkTo(ownerPages.billing, "Keep the plan"),
@@ -84,13 +87,18 @@ export const licenceMails = {
     isScheduled: true,
     triedForMs: 2 * dayMs, // as for trials
     find: findEnded,
-    examples: (atMs) =>
-      ({ "licence-ended": { after: "nothing", end: { what: "licence", atMs, how: "ended" } } }) as const,
-    text: ({ end, after }, zone) => ({
+    examples: (atMs) => ({
+      "licence-ended": {
+        after: "nothing" as const,
+        plan: examplePlan,
+        end: { what: "licence", atMs, how: "ended" } as const,
+      },
+    }),
+    text: ({ end, after, plan }, zone) => ({
       subject: endWords(end, zone).heading,
       preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
       body: [
-        `Your plan ended on ${formatInstant(end.atMs, zone)}.`,
+        `${plan} ended on ${formatInstant(end.atMs, zone)}.`,
         `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
         whatNext[end.how].words,
         linkTo(ownerPages.billing, whatNext[end.how].press),
@@ -98,6 +106,22 @@ export const licenceMails = {
     }),
   }),
 };
+
+const examplePlan = "Your plan “Office” (€49 a month)";
+
+/** The plan of a price as a mail calls it, with what it costs, as far as both are known. */
+async function namePlan(
+  db: Db,
+  licence: { price_id: string | null; currency: string | null } | undefined,
+  nowMs: number,
+): Promise<string> {
+  const { price_id = null, currency } = licence ?? {};
+  const prices = price_id ? await listPlanPrices(db, await readPlans(db)) : [];
+  const title = planOfPrice(prices, price_id)?.title;
+  if (!price_id || !title) return "Your plan";
+  const amount = settings().billing && (await readAmount(price_id, currency ?? undefined, nowMs));
+  return `Your plan “${title}”${amount ? ` (${amount})` : ""}`;
+}
 
 /** Marks the cancelled licences that end soon. */
 async function takeEnding(transaction: Db, nowMs: number): Promise<DueMail<z.infer<typeof ending>>[]> {
@@ -143,10 +167,10 @@ async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
 }
 
 /** `undefined` if it goes on, or the account has another one. */
-async function findEnding(db: Db, mail: z.infer<typeof ending>) {
+async function findEnding(db: Db, mail: z.infer<typeof ending>, nowMs: number) {
   const licence = await ownedSubscriptions(db)
     .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
-    .select(["email", "plan_before", "trial_ends_before_ms"])
+    .select(["email", "plan_before", "trial_ends_before_ms", "price_id", "subscription.currency"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("subscription.status", "in", ["active", "trialing"])
     .where("ends_at_ms", "=", mail.endsAtMs)
@@ -163,7 +187,8 @@ async function findEnding(db: Db, mail: z.infer<typeof ending>) {
     )
     .executeTakeFirst();
   const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
-  return after && { to: licence.email, endsAtMs: mail.endsAtMs, after };
+  if (!after) return undefined;
+  return { to: licence.email, endsAtMs: mail.endsAtMs, after, plan: await namePlan(db, licence, nowMs) };
 }
 
 /** `undefined` if the account has a licence again. */
@@ -179,7 +204,7 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
   const how: LicenceEnd = licence ? endStateOf(licence) : "ended";
   const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
-  return after && { to: owner.email, after, end };
+  return after && { to: owner.email, after, end, plan: await namePlan(db, licence, nowMs) };
 }
 
 function ownedSubscriptions(db: Db) {

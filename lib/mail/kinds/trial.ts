@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import * as z from "zod";
+import { readExample } from "@/lib/billing/prices/licence-prices";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
@@ -33,16 +34,18 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ending": { endsAtMs: atMs + 3 * dayMs } }),
+    examples: (atMs) => ({
+      "trial-ending": { endsAtMs: atMs + 3 * dayMs, example: "Office for €49 a month" },
+    }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs }, zone) {
+    text({ endsAtMs, example }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your trial ends on ${end}`,
-        preview: "This is what stops then, and what to do before.",
+        preview: "Your assistants pause then, and nothing is lost.",
         body: [
           `${endEffects.soon} ${endEffects.nothingLost}`,
-          ...howToChoose("To keep your company running", " before then"),
+          ...howToChoose("To keep your company running", example, " before then"),
         ],
       };
     },
@@ -54,14 +57,14 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs } }),
-    text: ({ endsAtMs }, zone) => ({
+    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs, example: "Office for €49 a month" } }),
+    text: ({ endsAtMs, example }, zone) => ({
       subject: endWords({ what: "trial" }).heading,
       preview: "Your assistants pause, and nothing is lost.",
       body: [
         `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
         `${endEffects.now} ${endEffects.nothingLost}`,
-        ...howToChoose("To have your assistants run again"),
+        ...howToChoose("To have your assistants run again", example),
       ],
     }),
   }),
@@ -89,22 +92,23 @@ function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPendin
   };
 }
 
-/** Its owner; `undefined` if the trial does not end then any more. */
-async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
+/** Its owner, with an example of a plan; `undefined` if the trial does not end then any more. */
+async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail, nowMs: number) {
   const owner = await accountBy(db, "id", accountId)
     .select("email as to")
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", endsAtMs)
     .executeTakeFirst();
-  return owner && { ...owner, endsAtMs };
+  if (!owner) return undefined;
+  return { ...owner, endsAtMs, example: settings().billing && (await readExample(db, nowMs)) };
 }
 
 /** How to get a plan: the button where they are sold, or else whom to ask. */
-function howToChoose(purpose: string, when = ""): MailContent["body"] {
+function howToChoose(purpose: string, example: string | undefined, when = ""): MailContent["body"] {
   if (!settings().billing) return [`${purpose}, ${askUs()}${when}.`];
   return [
-    `${purpose}, choose a plan${when}. Nothing is charged unless you do.`,
+    `${purpose}, choose a plan${when}${example ? `, for example ${example}` : ""}. Nothing is charged unless you do.`,
     linkTo(ownerPages.billing, "Choose a plan"),
   ];
 }
