@@ -142,14 +142,14 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
       );
     case "program":
       return (
-        <p>
+        <p className="asks">
           A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
           {children}
         </p>
       );
     case "app":
       return (
-        <p>
+        <p className="asks">
           An app on this device is asking for access. Your answer goes to the app that opens{" "}
           <strong>{origin.scheme}</strong> links.{children}
         </p>
@@ -171,11 +171,7 @@ function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
 /** Above the lists: on a small phone the answer covers what is below them. */
 function Warning({ origin }: Pick<RequestingClient, "origin">) {
   if (origin.is !== "device")
-    return (
-      <p className={origin.is === "site" ? "asks" : undefined}>
-        Approve only a request that you have just started yourself.
-      </p>
-    );
+    return <p className="asks">Approve only a request that you have just started yourself.</p>;
   return (
     <p className="problem">
       Approve only if you have just started this yourself and the code is on the device in front of you. If
