@@ -4,6 +4,7 @@ import type { Owner } from "@/lib/accounts/require-owner";
 import { asIso } from "@/lib/config/instants";
 import { accountBy, lockAccount } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -36,16 +37,23 @@ export function auditedLimits<Column extends keyof Row>(
   return { ...about, whom: email, readState };
 }
 
-/** Sets what an account has of limits, and of the others nothing if it has none. */
-export async function writeLimits(transaction: Db, account_id: string, set: Partial<Row>): Promise<void> {
+/** Sets what a locked account has of limits, and of the others nothing if it has none. Its first ones count all of this month. */
+export async function writeLimits(
+  transaction: Db,
+  account_id: string,
+  set: Partial<Row>,
+  nowMs: number,
+): Promise<void> {
+  const known = transaction.updateTable("credit_limits").set(set).where("account_id", "=", account_id);
+  if (await hasRow(known.returning("account_id"))) return;
+  const counted = await countMonth(transaction, account_id, nowMs);
   await transaction
     .insertInto("credit_limits")
-    .values({ account_id, month_ms: 0, spent_thousandths: 0, ...set })
-    .onConflict((conflict) => conflict.column("account_id").doUpdateSet(set))
+    .values({ account_id, ...counted, ...set })
     .execute();
 }
 
-/** Sets what an owner wants. The limit counts all of this month, and credits that are few already are told by no mail. */
+/** Sets what an owner wants. Credits that are few already are told by no mail. */
 export async function setCreditLimits(
   db: Db,
   { account: owner, by }: Pick<Owner, "account" | "by">,
@@ -61,8 +69,8 @@ export async function setCreditLimits(
     const known = await selectLimits(transaction, id).select("low_since_ms").executeTakeFirst();
     const below = wanted.mail_below_thousandths;
     const isLow = below !== null && spendable(account) < below;
-    const set = { ...wanted, low_since_ms: isLow ? (known?.low_since_ms ?? nowMs) : null };
-    await writeLimits(transaction, id, { ...(!known && (await countMonth(transaction, id, nowMs))), ...set });
+    const low_since_ms = isLow ? (known?.low_since_ms ?? nowMs) : null;
+    await writeLimits(transaction, id, { ...wanted, low_since_ms }, nowMs);
   });
 }
 

@@ -18,7 +18,7 @@ export const auditedPurchase = (account: { id: string; email: string }, by: Acto
 /** Turns it off, as its owner wants. */
 export async function endAutomaticPurchase(db: Db, { account, by }: Owner, nowMs: number): Promise<void> {
   await auditedTransaction(db, auditedPurchase(account, by), nowMs, (transaction) =>
-    writeLimits(transaction, account.id, { ...off, top_up_stopped: null }),
+    writeLimits(transaction, account.id, { ...off, top_up_stopped: null }, nowMs),
   );
 }
 

@@ -33,7 +33,7 @@ export async function startAutomaticPurchase(
   if (!(await findCard(db, account.id))) return false;
   const set = { top_up_price: price, top_up_below_thousandths: below, top_up_most };
   await auditedTransaction(db, auditedPurchase(account, by), nowMs, (transaction) =>
-    writeLimits(transaction, account.id, { ...set, top_up_due_ms: null, top_up_stopped: null }),
+    writeLimits(transaction, account.id, { ...set, top_up_due_ms: null, top_up_stopped: null }, nowMs),
   );
   return true;
 }

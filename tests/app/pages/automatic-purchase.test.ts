@@ -267,6 +267,17 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     }
   });
 
+  it("leave a limit that is set later to count what the month spent before they were turned on", async () => {
+    const { buyer } = await shop.admitLicensed("--credits", "150");
+    await spend(buyer, "8");
+    await prove(buyer);
+    expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
+    await spend(buyer, "1");
+    await buyer.browser.submit("/home/credits/limits", { account: buyer.id, limit: "10", below: "" });
+    expect(await page(buyer)).toContain("This month used 9 of 10 credits.");
+    expect(await spend(buyer, "2")).toMatchObject({ status: 409, left: 1 });
+  });
+
   it("are not made for an account that is left, or has no licence", async () => {
     const [leaver, lapsed] = [await admit(150), await admit(150)];
     await round();
