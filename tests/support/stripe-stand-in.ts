@@ -743,8 +743,11 @@ export class StripeStandIn {
   private finalizeInvoice(id: string): Reply {
     const invoice = this.invoices.get(id);
     if (invoice?.status !== "draft") return refuse(400, undefined, "This invoice is finalized.");
-    Object.assign(invoice, { status: "open", amount_remaining: invoice.total });
-    if (invoice.total === 0) this.payInvoice(invoice, 0);
+    const credit = this.credits.get(invoice.customer) ?? 0;
+    const amount_remaining = Math.max(0, invoice.total - credit);
+    this.credits.set(invoice.customer, Math.max(0, credit - invoice.total));
+    Object.assign(invoice, { status: "open", amount_remaining });
+    if (amount_remaining === 0) this.payInvoice(invoice, 0);
     return ok(invoice);
   }
 
@@ -757,7 +760,7 @@ export class StripeStandIn {
       return refuse(400, "resource_missing", "No such payment method.");
     invoice.attempted = true;
     if (card.answer === "paid") {
-      this.payInvoice(invoice, invoice.total);
+      this.payInvoice(invoice, invoice.amount_remaining);
       return ok(invoice);
     }
     const isProcessing = card.answer === "processing";
@@ -776,7 +779,7 @@ export class StripeStandIn {
   finishProcessing(invoiceId: string): void {
     const invoice = this.find(this.invoices, invoiceId);
     for (const intent of invoice.intents.splice(0)) this.intents.delete(intent);
-    this.payInvoice(invoice, invoice.total);
+    this.payInvoice(invoice, invoice.amount_remaining);
   }
 
   /** A saved card as Stripe shows it. */

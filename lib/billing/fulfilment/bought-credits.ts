@@ -44,11 +44,11 @@ export async function settleCheckout(
 ): Promise<Stored> {
   const { currency } = session;
   const amount = session.amount_total ?? 0;
-  // A charge may be in the buyer's own currency, and the checkout in that of the price.
-  const returned = payment ? partReturned(amount, payment) : 0;
+  const part = payment && partOf(amount, currency, payment);
+  const returned = part ? partReturned(amount, part) : 0;
   const state = known.state === "fulfilled" ? known.state : read.state;
   const isNew = state !== known.state && state === "fulfilled";
-  const refunded = payment ? partReturned(known.thousandths, payment) : 0;
+  const refunded = part ? partReturned(known.thousandths, part) : 0;
   const due = refunded - known.refunded_thousandths;
   const comesBack = payment?.dispute === "won" ? "dispute won" : "refund failed";
   const reason = due < 0 ? comesBack : payment?.dispute === "lost" ? "dispute lost" : "refunded";
@@ -92,6 +92,14 @@ export async function settleCheckout(
   });
   if (outcome === "stored" && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
   return outcome;
+}
+
+/**
+ * A payment with the amount of which it is a part: a balance at Stripe may have paid the rest of an automatic purchase. A
+ * charge in the buyer's own currency has paid all of a checkout in that of the price.
+ */
+function partOf(total: number, currency: string | null, payment: Payment): Payment {
+  return payment.currency === currency ? { ...payment, amount: Math.max(total, payment.amount) } : payment;
 }
 
 /** What the ledger says was paid for a checkout and not returned; null if that was given before it said so. */

@@ -278,6 +278,26 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect(await spend(buyer, "2")).toMatchObject({ status: 409, left: 1 });
   });
 
+  it("take back the part of a pack that was returned, where a balance at Stripe has paid another", async () => {
+    const buyer = await admit(150);
+    stripe.credits.set(customerOf(buyer), 400);
+    await round();
+    await spend(buyer, "60");
+    await round();
+    const [invoice] = invoicesOf(buyer);
+    expect(invoice).toMatchObject({ status: "paid", total: 1000, amount_paid: 600 });
+    const charge =
+      [...stripe.charges.values()].find(({ amount }) => amount === 600) ?? expect.fail("no charge");
+    stripe.refundCharge(charge, 300);
+    await shop.deliverAll();
+    expect(await balanceOf(buyer), "three of ten euros, of 500 credits").toBe(440);
+    stripe.refundCharge(charge, 300);
+    await shop.deliverAll();
+    expect(await balanceOf(buyer)).toBe(290);
+    const history = await service.adminJson<{ paid: string | null }[]>("credits", "history", buyer.email);
+    expect(history.flatMap(({ paid }) => paid ?? [])).toEqual(["10.00", "-3.00", "-3.00"]);
+  });
+
   it("are not made for an account that is left, or has no licence", async () => {
     const [leaver, lapsed] = [await admit(150), await admit(150)];
     await round();
