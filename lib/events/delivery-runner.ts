@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { webhookTriedDays } from "@/lib/config/lifetimes";
+import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { describeEvent, eventColumns, type StoredEvent } from "@/lib/events/event";
@@ -23,7 +24,9 @@ const accountsAtOnce = 32;
 /** Events that are read in one turn. */
 export const readAtOnce = 500;
 const maxUnsettled = 2000;
+/** While so many wait in memory, nothing new is read: of an account the first, or a few while they are accepted. */
 const maxWaiting = 5000;
+const readAgainAtOnce = 20;
 /** So many accounts in turn have to fail before a receiver counts as away, and is only asked now and then. */
 const accountsOfAway = 5;
 const triedForMs = webhookTriedDays * dayMs;
@@ -51,19 +54,25 @@ type Settled = { item: Item; state: "waiting" | "delivered" | "failed"; atMs: nu
 /** By what name this process holds leases. */
 export const leaseHolder = () => processSingleton("webhook lease holder", randomUUID);
 
-/** What waits. An event that is no longer kept is given up with it. */
-export async function readWaiting(db: Db, id: string): Promise<Item[]> {
-  const rows = await db
+/** The first events that wait of each account, or of these. One that is no longer kept is given up with it. */
+export async function readWaiting(db: Db, id: string, most: number, accounts?: string[]): Promise<Item[]> {
+  let waiting = db
     .selectFrom("webhook_deliveries as delivery")
     .innerJoin("events", "events.number", "delivery.number")
     .select(eventColumns.map((name) => `events.${name}` as const))
     .select(["attempts", "first_at_ms", "next_at_ms"])
+    .select(({ fn }) =>
+      fn
+        .agg<number>("row_number")
+        .over((over) => over.partitionBy("events.account_id").orderBy("events.number"))
+        .as("place"),
+    )
     .where("webhook_id", "=", id)
-    .where("state", "=", "waiting")
-    .orderBy("delivery.number")
-    .limit(maxWaiting)
-    .execute();
-  return rows.map(({ attempts, first_at_ms: firstAtMs, next_at_ms: nextAtMs, ...event }) => {
+    .where("state", "=", "waiting");
+  if (accounts) waiting = waiting.where("events.account_id", "in", listOf(db, accounts));
+  const first = db.selectFrom(waiting.as("waiting")).selectAll().where("place", "<=", most);
+  const rows = await first.orderBy("number").execute();
+  return rows.map(({ attempts, first_at_ms: firstAtMs, next_at_ms: nextAtMs, place: _, ...event }) => {
     return { event, number: Number(event.number), attempts, firstAtMs, nextAtMs, isStored: true };
   });
 }
@@ -75,6 +84,8 @@ export class DeliveryRunner {
   private readonly receiver: Receiver;
   /** What is not settled, by account, in order. */
   private readonly chains = new Map<string, Item[]>();
+  /** The accounts of which the store may have more that waits. */
+  private readonly inStore = new Set<string>();
   private readonly inWork = new Map<string, Promise<void>>();
   private settled: Settled[] = [];
   private readThrough: number;
@@ -87,21 +98,25 @@ export class DeliveryRunner {
 
   constructor(
     private readonly webhook: WebhookRow,
-    waiting: Item[],
+    firstOfEach: Item[],
   ) {
     this.version = webhook.version;
     this.readThrough = webhook.position;
     this.failingSinceMs = webhook.failing_since_ms;
     this.receiver = new Receiver(new URL(webhook.url));
-    for (const item of waiting) this.chainOf(item.event.account_id).push(item);
+    for (const item of firstOfEach) {
+      this.chainOf(item.event.account_id).push(item);
+      this.inStore.add(item.event.account_id);
+    }
   }
 
   get isSending(): boolean {
-    return this.inWork.size > 0;
+    return this.inWork.size > 0 || this.emptied().length > 0;
   }
 
   /** Reads what is new, unless enough waits, and sends what is due. */
   async take(db: Db): Promise<void> {
+    await this.readAgain(db);
     const items = [...this.chains.values()].flat();
     const stored = items.filter(({ isStored }) => isStored).length;
     if (stored < maxWaiting && items.length - stored < maxUnsettled && !this.isAway(Date.now()))
@@ -115,17 +130,36 @@ export class DeliveryRunner {
     const types = this.webhook.types?.split(",");
     const events = await readEvents(db, this.readThrough, readAtOnce, types);
     for (const event of events) {
-      const chain = this.chainOf(event.account_id);
+      const { account_id } = event;
+      const chain = this.chains.get(account_id) ?? [];
       const number = Number(event.number);
       // One that was asked for again is there already.
       if (chain.some((item) => item.number === number)) continue;
       const item = { event, number, attempts: 0, firstAtMs: null, nextAtMs: 0, isStored: false };
-      chain.push(item);
-      if ((chain[0]?.attempts ?? 0) > 0) this.park(item);
+      if (this.inStore.has(account_id) || (chain[0]?.attempts ?? 0) > 0) this.leave(item);
+      else this.chainOf(account_id).push(item);
     }
     // Some may have been numbered since `last` was read.
     const through = events.length < readAtOnce ? last : 0;
     this.readThrough = Math.max(this.readThrough, through, Number(events.at(-1)?.number ?? 0));
+  }
+
+  /** Reads what follows, in the store, of accounts of which nothing is left here. */
+  private async readAgain(db: Db): Promise<void> {
+    // What was answered since the last round is not in the store yet.
+    const unsettled = new Set(this.settled.map(({ item }) => item.event.account_id));
+    const known = this.emptied().filter((account) => !unsettled.has(account));
+    const accounts = known.slice(0, maxWaiting / readAgainAtOnce);
+    if (accounts.length === 0) return;
+    const items = await readWaiting(db, this.webhook.id, readAgainAtOnce, accounts);
+    for (const item of items) this.chainOf(item.event.account_id).push(item);
+    for (const account of accounts)
+      if (this.chainOf(account).length < readAgainAtOnce) this.inStore.delete(account);
+  }
+
+  private emptied(): string[] {
+    const isEmpty = (account: string) => !this.inWork.has(account) && !this.chains.get(account)?.length;
+    return [...this.inStore].filter(isEmpty);
   }
 
   /** Sends the first of each account that is due; of a receiver that is away, of one account by chance. */
@@ -213,8 +247,14 @@ export class DeliveryRunner {
       this.awayUntilMs = atMs + Math.max(awayDelayMs(this.awayTries++), askedMs);
     item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), askedMs);
     this.park(item, atMs, said);
-    for (const later of chain) if (!later.isStored) this.park(later);
+    for (const later of chain.splice(1)) this.leave(later);
     return false;
+  }
+
+  /** Leaves to the store an event that waits for an earlier one of its account. */
+  private leave(item: Item): void {
+    this.inStore.add(item.event.account_id);
+    if (!item.isStored) this.park(item);
   }
 
   /** Has the store keep an event that waits. */

@@ -67,7 +67,7 @@ async function runOne(db: Db, webhook: WebhookRow, nowMs: number): Promise<void>
     const untilMs = nowMs + leaseMs;
     if (!(await takeLease(db, webhook, nowMs, untilMs))) return runner && drop(id, runner);
     if (!runner) {
-      runner = new DeliveryRunner(webhook, await readWaiting(db, id));
+      runner = new DeliveryRunner(webhook, await readWaiting(db, id, 1));
       runners().set(id, runner);
     }
     runner.leaseUntilMs = untilMs;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,7 +10,8 @@ import { EventReceiver } from "@/tests/support/event-receiver";
 import { Service } from "@/tests/support/service";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 describe.each(engines)("events on their way on $name", async (engine) => {
   const stage = await startStage(engine);
@@ -171,6 +173,36 @@ describe.each(engines)("events on their way on $name", async (engine) => {
       expect((await stage.query(waiting)).map(({ attempts }) => Number(attempts))).toEqual([1, 1]),
     );
     receiver.recover();
+    await remove();
+  });
+
+  it("of one account wait in any number, at any instance, and no other account waits for them", async () => {
+    const { receiver, id, find, numbersOf, remove } = await receive();
+    const [one, other] = [await addAccount(), await addAccount()];
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    const refuse: typeof receiver.respond = (event, response) =>
+      response.writeHead(event.account === one.id ? 500 : 204).end();
+    receiver.respond = refuse;
+    await add(one.email, 1);
+    const happen = async (count: number) => {
+      const ids = Array.from({ length: count }, () => `evt_${randomBytes(16).toString("hex")}`);
+      const rows = ids.map((id) => `('${id}', '${one.id}', 'credits.changed', '{}', ${clock.now()})`);
+      await stage.query(`INSERT INTO events (id, account_id, type, data, at_ms) VALUES ${rows.join()}`);
+    };
+    await happen(30);
+    await eventually(async () => expect(await find()).toMatchObject({ state: "failing", waiting: 31 }));
+    await first.admin("webhook", "rotate", id); // from then on, delivery begins anew
+    await happen(20);
+    receiver.recover();
+    clock.pass(hourMs);
+    await eventually(async () => expect(await find()).toMatchObject({ state: "works", waiting: 0 }));
+    expect([...new Set(numbersOf(one.id))]).toEqual(Array.from({ length: 52 }, (_, at) => at + 1));
+
+    receiver.respond = refuse;
+    for (let at = 0; at < 11; at++) await happen(500);
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 5500 }));
+    await add(other.email, 1);
+    await eventually(() => expect(numbersOf(other.id)).toEqual([1, 2]));
     await remove();
   });
 
