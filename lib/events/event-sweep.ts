@@ -28,14 +28,17 @@ export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): 
   const untilMs = nowMs - eventDays * dayMs;
   const old = db.selectFrom("events").select("seq").where("at_ms", "<=", untilMs);
   while (!signal?.aborted && (await old.limit(1).executeTakeFirst())) {
-    await numberEvents(db, batch);
-    await transact(db, (transaction) => deleteOldest(transaction, untilMs));
+    const numbered = await numberEvents(db, batch);
+    const isDone = await transact(db, (transaction) => deleteOldest(transaction, untilMs));
+    // Younger ones are before it, by a clock that was ahead for a time: it goes with them.
+    if (numbered === 0 && !isDone) break;
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
   await sweep(db, { ...settled, untilMs: nowMs - deliveryDays * dayMs, max: maxDeliveries }, signal);
 }
 
-async function deleteOldest(transaction: Db, untilMs: number): Promise<void> {
+/** Deletes the oldest events. Returns whether it has deleted some. */
+async function deleteOldest(transaction: Db, untilMs: number): Promise<boolean> {
   const oldest = await transaction
     .selectFrom("events")
     .select(["number", "account_id", "type", "at_ms"])
@@ -46,7 +49,7 @@ async function deleteOldest(transaction: Db, untilMs: number): Promise<void> {
   // One that is a little younger, by another clock, goes with those behind it.
   const old = oldest.slice(0, oldest.findLastIndex(({ at_ms }) => at_ms <= untilMs) + 1);
   const number = old.at(-1)?.number;
-  if (number == null) return;
+  if (number == null) return false;
   await transaction.deleteFrom("events").where("number", "<=", number).execute();
   await transaction.updateTable("event_numbers").set({ swept: number }).where("id", "=", 1).execute();
   const gone = old.filter(({ type }) => type === "account.deleted").map(({ account_id }) => account_id);
@@ -54,4 +57,5 @@ async function deleteOldest(transaction: Db, untilMs: number): Promise<void> {
     .deleteFrom("event_counters")
     .where("account_id", "in", listOf(transaction, gone))
     .execute();
+  return true;
 }

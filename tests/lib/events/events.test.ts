@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { setCreditLimits } from "@/lib/accounts/credits/credit-limits";
@@ -263,6 +264,25 @@ describe.each(engines)("the events on $name", (engine) => {
     expect(await listEvents(db, next ?? undefined, 10)).toEqual({ events: [], next });
     expect(await stage.query("SELECT * FROM event_counters")).toEqual([]);
     await expect(findAccount(db, email)).rejects.toThrow("no account");
+    await stage.clear();
+  });
+
+  it("are kept with younger ones before them, where a clock was ahead for a time", async () => {
+    const stage = await engine.prepare();
+    const db = await stage.open();
+    const { id } = await addAccount(db, email, { plan: "hobby" }, Date.now());
+    const happen = async (count: number, atMs: number) => {
+      const ids = Array.from({ length: count }, () => `evt_${randomBytes(16).toString("hex")}`);
+      const rows = ids.map((one) => `('${one}', '${id}', 'credits.changed', '{}', ${atMs})`);
+      await stage.query(`INSERT INTO events (id, account_id, type, data, at_ms) VALUES ${rows.join()}`);
+    };
+    const laterMs = Date.now() + eventDays * dayMs;
+    await happen(600, laterMs - dayMs);
+    await happen(1, Date.now() - 2 * dayMs);
+    await sweepEvents(db, laterMs - dayMs - 60_000);
+    expect((await listEvents(db, undefined, 1000)).events).toHaveLength(602);
+    await sweepEvents(db, laterMs + eventDays * dayMs);
+    expect((await listEvents(db, undefined, 1000)).events).toEqual([]);
     await stage.clear();
   });
 
