@@ -29,7 +29,7 @@ export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): 
   const old = db.selectFrom("events").select("seq").where("at_ms", "<=", untilMs);
   while (!signal?.aborted && (await old.limit(1).executeTakeFirst())) {
     const numbered = await numberEvents(db, batch);
-    const isDone = await transact(db, (transaction) => deleteOldest(transaction, untilMs));
+    const isDone = await transact(db, (transaction) => deleteOldest(transaction, untilMs, nowMs));
     // Younger ones are before it, by a clock that was ahead for a time: it goes with them.
     if (numbered === 0 && !isDone) break;
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
@@ -37,8 +37,8 @@ export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): 
   await sweep(db, { ...settled, untilMs: nowMs - deliveryDays * dayMs, max: maxDeliveries }, signal);
 }
 
-/** Deletes the oldest events. Returns whether it has deleted some. */
-async function deleteOldest(transaction: Db, untilMs: number): Promise<boolean> {
+/** Deletes the oldest events, and gives up what of them waits for a receiver. Returns whether it has deleted some. */
+async function deleteOldest(transaction: Db, untilMs: number, nowMs: number): Promise<boolean> {
   const oldest = await transaction
     .selectFrom("events")
     .select(["number", "account_id", "type", "at_ms"])
@@ -51,6 +51,12 @@ async function deleteOldest(transaction: Db, untilMs: number): Promise<boolean> 
   const number = old.at(-1)?.number;
   if (number == null) return false;
   await transaction.deleteFrom("events").where("number", "<=", number).execute();
+  await transaction
+    .updateTable("webhook_deliveries")
+    .set({ state: "failed", at_ms: nowMs })
+    .where("state", "=", "waiting")
+    .where("number", "<=", number)
+    .execute();
   await transaction.updateTable("event_numbers").set({ swept: number }).where("id", "=", 1).execute();
   const gone = old.filter(({ type }) => type === "account.deleted").map(({ account_id }) => account_id);
   await transaction

@@ -230,14 +230,18 @@ export async function describeWebhook(db: Db, row: WebhookRow) {
     .groupBy("state")
     .execute();
   const count = (state: string) => Number(counts.find((one) => one.state === state)?.count ?? 0);
-  const last = await readLastNumber(db);
+  const { last, swept } = await db
+    .selectFrom("event_numbers")
+    .select(["last", "swept"])
+    .where("id", "=", 1)
+    .executeTakeFirstOrThrow();
   return {
     ...{ id, url, events: types?.split(",") ?? null },
     state: stateOf(row),
     failingSince: asIso(failing_since_ms),
     stoppedSince: asIso(stopped_at_ms),
     /** What was not yet looked at is counted whatever its type. */
-    waiting: count("waiting") + (last - row.position),
+    waiting: count("waiting") + (last - Math.max(row.position, swept)),
     failed: count("failed"),
     addedAt: asIso(added_at_ms),
   };

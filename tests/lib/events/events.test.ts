@@ -7,11 +7,12 @@ import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import type { CreditWrite } from "@/lib/backend/credit-rules";
 import { listEvents } from "@/lib/backend/event-list";
 import { writeCredits } from "@/lib/backend/write-groups";
-import { eventDays } from "@/lib/config/lifetimes";
+import { deliveryDays, eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
+import { addWebhook, describeWebhook, listWebhooks, resendOne } from "@/lib/events/webhooks";
 import { approveApp, beginAppSession, startAppSession } from "@/lib/oauth/app-session";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
@@ -283,6 +284,28 @@ describe.each(engines)("the events on $name", (engine) => {
     expect((await listEvents(db, undefined, 1000)).events).toHaveLength(602);
     await sweepEvents(db, laterMs + eventDays * dayMs);
     expect((await listEvents(db, undefined, 1000)).events).toEqual([]);
+    await stage.clear();
+  });
+
+  it("are given up by a webhook for which they wait when they are deleted", async () => {
+    const stage = await engine.prepare();
+    const db = await stage.open();
+    await addAccount(db, email, { plan: "hobby" }, Date.now());
+    const { events } = await listEvents(db, undefined, 1);
+    const { id } = await addWebhook(db, { url: "http://127.0.0.1:9/events" }, Date.now());
+    await resendOne(db, id, events[0]?.id ?? "", {}, Date.now());
+    await addCredits(db, email, { thousandths: 1, reason: "given" }, Date.now());
+    await listEvents(db, undefined, 10);
+    const read = async () => {
+      const [row] = await listWebhooks(db);
+      return row && (await describeWebhook(db, row));
+    };
+    expect(await read()).toMatchObject({ waiting: 2, failed: 0 });
+    const laterMs = Date.now() + eventDays * dayMs + 60_000;
+    await sweepEvents(db, laterMs);
+    expect(await read()).toMatchObject({ waiting: 0, failed: 1 });
+    await sweepEvents(db, laterMs + deliveryDays * dayMs);
+    expect(await read()).toMatchObject({ waiting: 0, failed: 0 });
     await stage.clear();
   });
 
