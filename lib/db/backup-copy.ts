@@ -9,6 +9,7 @@ import { sql } from "kysely";
 import { toTlsVariables } from "@/lib/db/postgres/tls";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite/file";
 import type { Db } from "@/lib/db/store";
+import { addedColumns, firstTables } from "@/lib/db/tables";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
 const writtenWithinMs = 60_000; // a minute, for another backup
@@ -34,8 +35,35 @@ export async function* readStore({
 }: StoreLocation): AsyncGenerator<Buffer> {
   if (!databaseUrl) return yield* readFile(join(dataDir, "store.sqlite"));
   using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
-  const parameters = ["--format=custom", "--no-owner"];
+  const ours = (await findSchemas(databaseUrl)).map((schema) => `--schema="${schema.replaceAll('"', '""')}"`);
+  const parameters = ["--format=custom", "--no-owner", "--no-comments", ...ours];
   yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl, folder.path)));
+}
+
+/** The schemas that our tables are in. A provider may have others in the database, with what we can neither read nor restore. */
+async function findSchemas(databaseUrl: string): Promise<string[]> {
+  const tables = ["kysely_migration", ...Object.keys({ ...firstTables, ...addedColumns })];
+  const rows = await ask(
+    databaseUrl,
+    `SELECT DISTINCT nspname AS schema FROM unnest($1::text[]) AS ours
+       JOIN pg_class ON pg_class.oid = to_regclass(ours) JOIN pg_namespace ON pg_namespace.oid = relnamespace`,
+    [tables],
+  );
+  return rows.map(({ schema }) => schema);
+}
+
+async function ask(
+  databaseUrl: string,
+  query: string,
+  parameters?: unknown[],
+): Promise<{ schema: string }[]> {
+  const { openUnlimitedPool } = await import("@/lib/db/postgres/hosts");
+  const pool = await openUnlimitedPool(databaseUrl);
+  try {
+    return (await pool.query(query, parameters)).rows;
+  } finally {
+    await pool.end();
+  }
 }
 
 /**
@@ -74,16 +102,11 @@ export async function isEmptyLocation({
   databaseDirectUrl: databaseUrl,
 }: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
-  const { openUnlimitedPool } = await import("@/lib/db/postgres/hosts");
-  const pool = await openUnlimitedPool(databaseUrl);
-  try {
-    const { rowCount } = await pool.query(
-      "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
-    );
-    return rowCount === 0;
-  } finally {
-    await pool.end();
-  }
+  const rows = await ask(
+    databaseUrl,
+    "SELECT schemaname AS schema FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
+  );
+  return rows.length === 0;
 }
 
 /** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore` and `psql`. */
@@ -168,12 +191,21 @@ async function* inTransaction(reader: Tool, given: Promise<void>): AsyncGenerato
 
 const headLength = 4096;
 
-/** pg_restore sets what its own major has, which an older server refuses: it is set where there is such a setting. */
+/**
+ * pg_restore sets what its own major has, which an older server refuses: it is set where there is such a setting. And it
+ * makes a schema, which may be there already, and then the role may not be allowed to make any.
+ */
 const fitHead = (head: string) =>
-  head.replace(
-    /^SET (\w+_timeout) = 0;$/gm,
-    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = '$1';",
-  );
+  head
+    .replace(
+      /^SET (\w+_timeout) = 0;$/gm,
+      "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = '$1';",
+    )
+    .replace(
+      /^CREATE SCHEMA (.+);$/gm,
+      (make, name: string) =>
+        `DO $make$ BEGIN IF to_regnamespace('${name.replaceAll("'", "''")}') IS NULL THEN ${make} END IF; END $make$;`,
+    );
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
 async function toEnvironment(databaseUrl: string, folder: string): Promise<Record<string, string>> {

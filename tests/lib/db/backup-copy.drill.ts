@@ -25,6 +25,23 @@ function programs(lines: Record<string, string>): string {
   return folder;
 }
 
+/** A database of a role of its own, in which its provider has tables that the role may not read, and a trigger of events. */
+async function createManagedDatabase(): Promise<string> {
+  const url = new URL(await createDatabase(postgresUrl));
+  const name = url.pathname.slice(1);
+  await queryOnce(
+    url.href,
+    `CREATE ROLE ${name} LOGIN;
+     ALTER DATABASE ${name} OWNER TO ${name};
+     CREATE SCHEMA auth;
+     CREATE TABLE auth.users (id bigint);
+     CREATE FUNCTION auth.watch() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END';
+     CREATE EVENT TRIGGER watch ON ddl_command_end EXECUTE FUNCTION auth.watch();`,
+  );
+  url.username = name;
+  return url.href;
+}
+
 describe("a backup of PostgreSQL", () => {
   it("passes a pooler by, whose connections keep nothing of it, and so does restoring it", async () => {
     const [direct, empty] = await Promise.all([1, 2].map(() => createDatabase(postgresUrl)));
@@ -46,6 +63,30 @@ describe("a backup of PostgreSQL", () => {
       DATABASE_URL: await pool(empty),
       DATABASE_DIRECT_URL: String(empty),
     });
+    await restored.adminJson("restore", file);
+    expect(await restored.adminJson("account", "list")).toHaveLength(1);
+  });
+
+  it("leaves alone what else is in a provider's database, in that of the restore as well", async () => {
+    const [full, empty] = await Promise.all([1, 2].map(() => createManagedDatabase()));
+    const service = await Service.make({ ...settings, DATABASE_URL: String(full) });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const file = join(createFolder(), "office.backup");
+    await service.adminJson("backup", file);
+    const restored = await Service.make({ ...settings, DATABASE_URL: String(empty) });
+    await restored.adminJson("restore", file);
+    expect(await restored.adminJson("account", "list")).toHaveLength(1);
+  });
+
+  it("keeps the schema that our tables are in", async () => {
+    const [full, empty] = await Promise.all([1, 2].map(() => createDatabase(postgresUrl)));
+    const inOffice = (url = "") => `${url}?options=-c%20search_path%3Doffice`;
+    await queryOnce(String(full), "CREATE SCHEMA office");
+    const service = await Service.make({ ...settings, DATABASE_URL: inOffice(full) });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const file = join(createFolder(), "office.backup");
+    await service.adminJson("backup", file);
+    const restored = await Service.make({ ...settings, DATABASE_URL: inOffice(empty) });
     await restored.adminJson("restore", file);
     expect(await restored.adminJson("account", "list")).toHaveLength(1);
   });
