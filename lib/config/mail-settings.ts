@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
+import { domainToASCII } from "node:url";
 import { parseCased } from "@/lib/config/email-address";
 import type { Environment } from "@/lib/config/env-files";
 import { readDer } from "@/lib/config/key-text";
@@ -119,15 +120,16 @@ function requireLinksForTheWorld(name: string, host: string, appUrl: string, fau
 }
 
 function parseDkim(env: Environment, from: MailAddress, faults: string[]): DkimKey | undefined {
-  const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_PRIVATE_KEY } = env;
+  const { DKIM_DOMAIN = "", DKIM_SELECTOR: keySelector, DKIM_PRIVATE_KEY } = env;
+  const domainName = domainToASCII(DKIM_DOMAIN);
   const missing = dkimNames.filter((name) => !env[name]);
   if (missing.length === dkimNames.length) return undefined;
-  if (!domainName || !keySelector || !DKIM_PRIVATE_KEY) {
+  if (!DKIM_DOMAIN || !keySelector || !DKIM_PRIVATE_KEY) {
     faults.push(`${missing.join(", ")}: missing, while other DKIM settings are set`);
     return undefined;
   }
   // DMARC requires the two to align (RFC 7489 §3.1.1).
-  if (!`.${from.address.split("@")[1]}`.endsWith(`.${domainName}`)) {
+  if (!`.${from.address.split("@")[1]}`.toLowerCase().endsWith(`.${domainName}`)) {
     faults.push("DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it");
   }
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(keySelector))

@@ -242,6 +242,13 @@ describe("parseSettings", () => {
     }
     const EMAIL_FROM = "office@mail.example.com";
     expect(parseSettings({ ...dkim, EMAIL_FROM }).mail).toHaveProperty("dkim.domainName", "example.com");
+    for (const [EMAIL_FROM, DKIM_DOMAIN, domainName] of [
+      ["office@Example.com", "EXAMPLE.com", "example.com"],
+      ["office@bücher.example", "bücher.example", "xn--bcher-kva.example"],
+    ])
+      expect(parseSettings({ ...dkim, EMAIL_FROM, DKIM_DOMAIN }).mail).toMatchObject({
+        dkim: { domainName },
+      });
   });
 
   const documents =
