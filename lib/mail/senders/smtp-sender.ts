@@ -74,10 +74,10 @@ const pauseMs = 1000; // 1 second
 /** A refusal of the mail that is about its recipient's address or mailbox, or its size or form (RFC 3463 §3). */
 const aboutThisMail = /\b5\.(1\.([1-6]|10)|2\.[1-4]|3\.4|6\.\d+)\b/;
 /**
- * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, or our name, of which Postfix says
- * only here what it thinks.
+ * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, or our name or address, of which
+ * Postfix and Exim say only here what they think.
  */
-const aboutUs = /\b5\.7\.\d|\brelay|\bauthenticat|\bhelo command\b/i;
+const aboutUs = /\b5\.7\.\d|\brelay|\bauthenticat|\bhelo command\b|\bsender\b/i;
 
 /**
  * A permanent refusal of the recipient or of this mail (RFC 5321 §4.2.1) is final. Anything else is retried, because time or the

@@ -265,6 +265,14 @@ describe("SMTP", async () => {
     [".", "550 5.7.0 Requested action not taken: too many emails per second", true, 1000],
     // Exim and Postfix without our password.
     ["RCPT", "550 relay not permitted, authentication required", true, 0],
+    // Where our own address is not known (nodemailer/nodemailer#697, docker-mailserver/docker-mailserver#2257).
+    [
+      "RCPT",
+      "550 5.1.0 <office@example.com>: Sender address rejected: User unknown in virtual mailbox table",
+      true,
+      0,
+    ],
+    ["RCPT", "550-Verification failed for <office@example.com>\r\n550 Sender verify failed", true, 0],
     ["RCPT", "554 5.7.1 <founder@example.com>: Relay access denied", true, 0],
     // About the recipient or the mail.
     ["RCPT", "550 No such user here", false, 0],
