@@ -61,9 +61,9 @@ export const parseWholeNumber = matchingNumber(`It must be ${aWholeNumber}.`);
 /** Parses the maximum number of rows of a list. */
 export const parseCount = matchingNumber("It must be a whole number from 1 to 9999999.", /^[1-9]\d{0,6}$/);
 
-/** Parses an amount of credits to thousandths; a negative amount reduces the balance. */
+/** Parses an amount of credits to thousandths; a negative amount reduces the balance, also with a sign as in print. */
 export const parseAmount = parser(
-  (text) => parseThousandths(text) || undefined,
+  (text) => parseThousandths(text.replace(/^\u2212/, "-")) || undefined,
   `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
 );
 
