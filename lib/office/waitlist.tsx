@@ -79,8 +79,7 @@ export const inviteMany: OfficeAct = {
   async run(call) {
     const { db, by, input } = call;
     const terms = readTerms(call);
-    const typed = (input("emails") ?? "").split(/[\s,;]+/).filter(Boolean);
-    const listed = [...new Set(typed.map((email) => email.toLowerCase()))];
+    const listed = [...new Set((input("emails") ?? "").toLowerCase().split(/[\n;]/).flatMap(readEmails))];
     if (listed.length === 0) throw invalid("Write at least one email.");
     if (listed.length > maxInvited)
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
@@ -102,5 +101,13 @@ export const inviteMany: OfficeAct = {
     });
   },
 };
+
+/** The emails in a part of a list, as a mail program copies recipients, with their names before them, or as a spreadsheet. */
+function readEmails(part: string): string[] {
+  const named = part.match(/(?<=<)[^<>\s]+(?=>)/g) ?? [];
+  const words = part.replace(/<[^<>]*>/g, " ").split(/[\s,]+/);
+  const others = words.map((word) => word.replace(/^(["'])(.+)\1$/, "$2"));
+  return [...named, ...others.filter((word) => word !== "" && (named.length === 0 || word.includes("@")))];
+}
 
 export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show, acts: [inviteMany] };

@@ -430,6 +430,9 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(refused.text).toContain("The balance cannot go below 0");
       expect(refused.text).toContain('value="-3"');
       expect(await show()).toMatchObject({ credits: 2.5 });
+      // With the sign of the label.
+      expect((await submit("\u22120.5", "too much")).headers.location).toBe(given.headers.location);
+      expect(await show()).toMatchObject({ credits: 2 });
     });
 
     it("loses a session, and an app its access", async () => {
@@ -612,6 +615,22 @@ describe.each(engines)("the office on $name", async (engine) => {
         ["new@example.com", 30],
         ["other@example.com", 30],
       ]);
+    });
+
+    it("takes recipients as mail programs and spreadsheets write them", async () => {
+      const emails = [
+        "\ufeffAnn Smith <Ann@Example.org>, bob@example.org;",
+        'Roe, Jane <jane@example.org>; "Poe, Max" <max@example.org>\r',
+        "'eve@example.org' <eve@example.org>",
+        '"carl@example.org","dora@example.org"',
+      ];
+      const sent = { emails: emails.join("\n"), plan: "hobby" };
+      expect((await ann.submit("/waiting/invite", sent)).headers.location).toBe("/waiting?done=invite");
+      const invited = await stage.query(
+        "SELECT email FROM invitations WHERE email LIKE '%@example.org' ORDER BY email",
+      );
+      const names = ["ann", "bob", "carl", "dora", "eve", "jane", "max"];
+      expect(invited.map(({ email }) => email)).toEqual(names.map((name) => `${name}@example.org`));
     });
 
     it("has boxes that come unticked, and a button on the page of someone who waits", async () => {
