@@ -6,6 +6,7 @@ import type { Way } from "@/lib/db/postgres/tls";
 import { log } from "@/lib/runtime/log";
 
 export const connectTimeoutMs = 1500;
+const probeAfterMs = 60_000; // of silence: Azure forgets a connection after four minutes, and tells neither side
 const goodbyeMs = 5000; // for a server to end its side of a closed connection; a frozen one never does
 
 /** Opens a pool. A connection that breaks while no one uses it is logged. */
@@ -46,6 +47,7 @@ export function connectionOptions({ address, ssl }: Way): pg.PoolConfig {
     enableChannelBinding: url.searchParams.get("channel_binding") === "require",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: probeAfterMs,
     stream: createSocket,
     types: {
       getTypeParser: (oid, format) =>

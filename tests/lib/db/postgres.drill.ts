@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
@@ -195,6 +196,22 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     expect(await count()).toBe(3);
     await client.end();
     await Promise.all(reads);
+    await store.close();
+  });
+
+  it.runIf(process.platform === "linux")("are probed after a minute of silence", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    const store = new Store({ databaseUrl, dataDir: "" });
+    await store.ready();
+    const to = Number(new URL(databaseUrl).port).toString(16).toUpperCase().padStart(4, "0");
+    // Linux: Documentation/networking/proc_net_tcp.rst
+    const probes = /^ *\d+: \w+:\w+ \w+:(\w+) 01 \w+:\w+ 02:(\w+)/gm;
+    await eventually(() => {
+      const due = [...readFileSync("/proc/self/net/tcp", "utf8").matchAll(probes)]
+        .filter(([, port]) => port === to)
+        .map(([, , ticks = ""]) => Number.parseInt(ticks, 16) / 100);
+      expect(Math.min(...due)).toBeLessThanOrEqual(60);
+    });
     await store.close();
   });
 
