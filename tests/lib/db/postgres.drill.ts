@@ -17,6 +17,7 @@ import {
   besideDatabaseUrl,
   createDatabase,
   eventually,
+  queryOnce,
   signalPostgres,
   startPostgres,
   stopDatabase,
@@ -243,6 +244,20 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     expect(isOutage(await findAccount(db, email).catch((failure) => failure))).toBe(true);
     refusal = undefined;
     expect((await findAccount(db, email)).email).toBe(email);
+    await store.close();
+  });
+
+  it("are an outage at a host that accepts no writes and does not say how old its data are", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    await queryOnce(
+      databaseUrl,
+      `CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE plpgsql AS
+       'BEGIN RAISE feature_not_supported USING MESSAGE = ''currently not supported for Aurora''; END'`,
+    );
+    await alterDatabase(databaseUrl, "search_path = public, pg_catalog");
+    await alterDatabase(databaseUrl, "default_transaction_read_only = on");
+    const store = new Store({ databaseUrl, dataDir: "" });
+    expect(isOutage(await store.ready().catch((failure) => failure))).toBe(true);
     await store.close();
   });
 
