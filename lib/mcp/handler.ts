@@ -19,7 +19,7 @@ import { mcpServer } from "@/lib/http/register/mcp";
 import type { ResponseParts } from "@/lib/http/response";
 import { turnsOf } from "@/lib/http/turns";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
-import { classify } from "@/lib/mcp/protocol-version";
+import { classify, withVersionOnce } from "@/lib/mcp/protocol-version";
 import { createMcpServer } from "@/lib/mcp/server";
 import { callTool, parseSimpleCall, resultOf, type SimpleCall, toMessage } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
@@ -43,7 +43,8 @@ async function answerMessage(
   path: (typeof mcpServer.paths)[number],
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
-  const { headers, body } = request;
+  const { body } = request;
+  const headers = withVersionOnce(request.headers);
   const sent = parseJson(body);
   if (isTooLarge(sent)) return refuse(ProtocolErrorCode.InvalidRequest, tooLarge, idOf(sent));
   const message = withoutEmpty(sent);

@@ -59,6 +59,15 @@ function validate(message: PlainCall, headers: SentHeaders): Era | undefined {
   return isSent && headers.get("mcp-name") === message.params.name ? "modern" : undefined;
 }
 
+/** The headers, in which a version that is sent twice counts once: Claude Code does (lowdefy/lowdefy#2345). */
+export function withVersionOnce(headers: SentHeaders): SentHeaders {
+  const [version, another] = new Set(headers.get("mcp-protocol-version")?.split(/, */));
+  if (version === undefined || another !== undefined) return headers;
+  const own = new Headers([...headers]);
+  own.set("mcp-protocol-version", version);
+  return own;
+}
+
 /** The MCP library's classification of a message and its headers. */
 export function classify(headers: SentHeaders, body: Message): InboundClassificationOutcome {
   const header = (name: Lowercase<string>) => headers.get(name) ?? undefined;

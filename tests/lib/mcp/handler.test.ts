@@ -63,6 +63,22 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     },
   );
 
+  // lowdefy/lowdefy#2345, different-ai/openwork#3944
+  it("accepts a version that is sent twice, as Claude Code and some proxies do, and no two versions", async () => {
+    const twice = { "MCP-Protocol-Version": "2025-11-25, 2025-11-25" };
+    const call = { method: "tools/call", params: { name: "get_health" } };
+    for (const message of [list, call, { method: "ping" }]) {
+      const answer = await postLegacy(service, message, { path, headers: twice });
+      expect([answer.status, JSON.parse(answer.text).error], message.method).toEqual([200, undefined]);
+    }
+    const modern = { "MCP-Protocol-Version": "2026-07-28,2026-07-28" };
+    for (const message of [list, call])
+      expect((await postModern(service, message, { path, headers: modern })).status).toBe(200);
+    const two = { "MCP-Protocol-Version": "2025-11-25, 2025-06-18" };
+    for (const message of [list, call])
+      expect((await postLegacy(service, message, { path, headers: two })).status).toBe(400);
+  });
+
   it("answers server/discover in 2026-07-28", async () => {
     const { result } = JSON.parse((await postModern(service, { method: "server/discover" }, { path })).text);
     expect(result).toMatchObject({
