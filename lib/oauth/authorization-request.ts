@@ -37,6 +37,10 @@ export function bodyFor({ path }: Pick<Call, "path">, form: URLSearchParams): st
   return `${read}`;
 }
 
+/** The parameters that have a value: one without counts as left out (RFC 6749 §3.1, §3.2). */
+export const withoutEmpty = (sent: URLSearchParams) =>
+  new URLSearchParams([...sent].filter(([, value]) => value !== ""));
+
 /** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */
 const forwarded = ["accept", "authorization", "content-type", "dpop"];
 
@@ -75,7 +79,7 @@ function readBasicName(authorization: string): string | undefined {
  * asks for (RFC 6749 §3.3). Throws an {@link ApiError} if they are too large.
  */
 function readRequest(sent: URLSearchParams): URLSearchParams {
-  const read = new URLSearchParams([...sent].filter(([name]) => knownParameters.has(name)));
+  const read = new URLSearchParams([...withoutEmpty(sent)].filter(([name]) => knownParameters.has(name)));
   const { requestBytes } = oauthBounds;
   const withoutClient = [...read].filter(([name]) => name !== "client_id");
   if (Buffer.byteLength(JSON.stringify(withoutClient)) > requestBytes) {

@@ -19,7 +19,7 @@ import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { appSessionId, describeEnd, endAppSession, grantOfSession } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
-import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
+import { bodyFor, readClientHeaders, targetFor, withoutEmpty } from "@/lib/oauth/authorization-request";
 import { authorizationServer, type TokenSession } from "@/lib/oauth/authorization-server";
 import {
   findRequest,
@@ -49,7 +49,7 @@ const maxLogged = 400; // characters of a client id
 async function exchange(call: Call): Promise<ResponseParts> {
   const { path, query, headers, client } = call;
   const { device, resume, revocation, token } = connectEndpoints;
-  const form = new URLSearchParams(call.fields);
+  const form = withoutEmpty(call.fields);
   const clientHeaders = readClientHeaders(headers, form);
   const malformed = findMalformed(call, form);
   if (malformed && !isForBrowsers(path))
@@ -107,7 +107,8 @@ function findMalformed({ path, query }: Call, form: URLSearchParams): string | u
     return "A parameter has a NUL character.";
   // A response in a fragment or a form could be read by the scripts of the app's page.
   const isAuthorization = path === connectEndpoints.authorization.path;
-  if (isAuthorization && query.getAll("response_mode").some((mode) => mode !== "query"))
+  const modes = withoutEmpty(query).getAll("response_mode");
+  if (isAuthorization && modes.some((mode) => mode !== "query"))
     return "response_mode is query, or not said.";
   return undefined;
 }

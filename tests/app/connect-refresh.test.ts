@@ -108,7 +108,6 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
 
   it.each([
     ["a resource that is not ours", { resource: "https://elsewhere.example" }, "invalid_target"],
-    ["no resource", { resource: "" }, "invalid_target"],
     ["another client", { client_id: "desk" }, "invalid_(?:client|grant)"],
   ])("is as it was after a request that names %s", async (_, wrong: Record<string, string>, error) => {
     const first = await connect();
