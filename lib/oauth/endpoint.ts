@@ -58,6 +58,9 @@ async function exchange(call: Call): Promise<ResponseParts> {
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
   const { credential, session, grant } = await consumeExchangeLimit(call, form, uid);
   if (uid && credential && isPending(credential)) return redirectTo({ to: pageOfRequest(uid) });
+  // A refresh token shows whose it is, and some clients do not name themselves with one: anthropics/claude-code#53021.
+  if (credential?.kind === "RefreshToken" && !form.has("client_id"))
+    form.set("client_id", String(credential.clientId));
   const asked: Exchange = {
     credential,
     session,

@@ -187,6 +187,21 @@ describe.each(engines)("an app, on $name", async (engine) => {
     expect([back.searchParams.get("error"), back.searchParams.has("code")]).toEqual([error, false]);
   });
 
+  // anthropics/claude-code#53021
+  it("may renew and revoke by its refresh token alone, but redeems no code without its name", async () => {
+    const tokens = read(await byDevice({}));
+    const grant = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+    const renewed = read(await service.submit("/oauth/token", grant));
+    expect(await reach(renewed)).toEqual({ api: 200, mcp: 200 });
+    const other = await service.submit("/oauth/token", { ...grant, client_id: "other" });
+    expect([other.status, JSON.parse(other.text).error]).toEqual([401, "invalid_client"]);
+    expect((await service.submit("/oauth/revoke", { token: renewed.refresh_token })).status).toBe(200);
+    expect(await reach(renewed)).toEqual({ api: 401, mcp: 401 });
+    const back = await answerApp(owner, service, url + authorizePath("native", redirectUri));
+    const nameless = await redeemCode(service, "", redirectUri, back);
+    expect([nameless.status, JSON.parse(nameless.text).error]).toEqual([400, "invalid_request"]);
+  });
+
   describe("at the token endpoint", () => {
     const asked = async () =>
       JSON.parse((await service.submit("/oauth/device", { client_id: "native" })).text).device_code;
