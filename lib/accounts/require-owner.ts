@@ -4,6 +4,7 @@ import { identifyCaller } from "@/lib/accounts/caller";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { recordBrowserNetwork } from "@/lib/auth/sessions/session-use";
+import { bringsToken } from "@/lib/auth/tokens/credential";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
@@ -47,7 +48,7 @@ export const byOwner = {
  * @param shownAccountId - the account that the page showed; the browser may have a different session by now
  */
 export async function requireOwner(call: Call, shownAccountId?: string): Promise<Owner> {
-  if (call.headers.has("authorization")) throw onlyInBrowser();
+  if (bringsToken(call.headers)) throw onlyInBrowser();
   const { account, ...how } = await (settings().signIn.kind === "clerk"
     ? findAtClerk(call)
     : findBySecret(call));

@@ -46,7 +46,7 @@ export const sessions: Mistakes = {
   },
   "tests/app/owner-forms.test.ts": {
     "lib/accounts/require-owner.ts": {
-      "a program's token buys its successor": 'if (call.headers.has("authorization")) throw onlyInBrowser();',
+      "a program's token buys its successor": "if (bringsToken(call.headers)) throw onlyInBrowser();",
       "a button acts for another account than the page named": [
         "shownAccountId !== undefined && shownAccountId !== account.id",
         'shownAccountId === ""',

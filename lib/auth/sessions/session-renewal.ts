@@ -1,7 +1,7 @@
 import { ClerkCallLimitError, renewAtClerk } from "@/lib/auth/clerk/clerk-calls";
 import { writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
-import { readPageCredential } from "@/lib/auth/tokens/credential";
+import { bringsToken, readPageCredential } from "@/lib/auth/tokens/credential";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -23,8 +23,7 @@ export function renewingSession<Shown extends object>(
 ): (call: Call) => Promise<Shown | ResponseParts> {
   return async (call) => {
     const { headers, url } = call;
-    // A bearer token is not a browser's.
-    if (headers.has("authorization")) return handler(call, false);
+    if (bringsToken(headers)) return handler(call, false);
     // At `?away` a renewal has just failed.
     const renewed = url.searchParams.has("away") ? undefined : await renew(call);
     if (!renewed) return handler(call, true);

@@ -47,7 +47,7 @@ export async function readCredential(
     return fault ? { is: "signed-out", tokenWasSent: true, fault } : verified;
   }
   if (sent?.scheme === "dpop") return { is: "signed-out", tokenWasSent: true, fault: notValid };
-  const isRenewable = !headers.has("authorization") && cookie("office-client") !== undefined;
+  const isRenewable = !sent && cookie("office-client") !== undefined;
   return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: token !== undefined };
 }
 
@@ -95,6 +95,12 @@ export function challenge(
     ...(fault?.nonce && { "dpop-nonce": fault.nonce }),
   };
 }
+
+/**
+ * Whether a request brings a token, as programs do. Browsers send other schemes, which are for a proxy in front of us that
+ * passes them on (RFC 9110 §11.6.2).
+ */
+export const bringsToken = (headers: SentHeaders) => readAuthorization(headers) !== undefined;
 
 /**
  * The scheme, in lower case, and the token after it; `undefined` for another scheme than the two. A malformed credential is

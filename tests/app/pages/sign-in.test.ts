@@ -198,6 +198,25 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
     expect(readValue(cookiesOf(gone)["office-client"])).toBe("");
   });
 
+  // bitwarden/server#446: nginx passes on what it has asked for itself.
+  it("renews the session and takes forms behind a proxy that asks the browser for a password too", async () => {
+    await service.adminJson("account", "add", "staging@example.com", "--plan", "licensed");
+    const { session, client } = await signIn("staging@example.com");
+    const ask = (authorization: string) => ({
+      ...newClient(),
+      headers: { authorization, cookie: `office-client=${client}` },
+    });
+    for (const sent of ["Basic c3RhZ2luZzpzZWNyZXQ=", "Negotiate YII=", 'Digest username="ceo"']) {
+      const page = await service.ask("/home/account", ask(sent));
+      expect([page.status, Object.keys(cookiesOf(page))], sent).toEqual([200, ["__session"]]);
+      const [, account = ""] = /name="account" value="([^"]+)"/.exec(page.text) ?? [];
+      const form = await service.submit("/home/introduction/stop", { account }, ask(sent));
+      expect(form.status, sent).toBe(303);
+      const program = await service.submit("/home/introduction/stop", { account }, ask(`Bearer ${session}`));
+      expect(program.status).toBe(403);
+    }
+  });
+
   it("counts the bytes of a form, whatever Content-Length says", async () => {
     const { status } = await service.submit("/sign-in/send", { email: "a".repeat(5000) }, newClient());
     expect(status).toBe(413);
