@@ -61,8 +61,10 @@ function validate(message: PlainCall, headers: SentHeaders): Era | undefined {
 
 /** The headers, in which a version that is sent twice counts once: Claude Code does (lowdefy/lowdefy#2345). */
 export function withVersionOnce(headers: SentHeaders): SentHeaders {
-  const [version, another] = new Set(headers.get("mcp-protocol-version")?.split(/, */));
-  if (version === undefined || another !== undefined) return headers;
+  const sent = headers.get("mcp-protocol-version");
+  if (!sent?.includes(",")) return headers;
+  const [version = "", another] = new Set(sent.split(/, */));
+  if (another !== undefined) return headers;
   const own = new Headers([...headers]);
   own.set("mcp-protocol-version", version);
   return own;
