@@ -713,7 +713,9 @@ export class StripeStandIn {
     const id = this.newId("in");
     const made: Invoice = {
       ...{ id, object: "invoice", status: "draft", billing_reason: "manual", created: this.nowSeconds() },
-      ...{ currency: "eur", total: 0, amount_paid: 0, amount_remaining: 0, due_date: null },
+      // Without one, that of the customer or else of our account: docs.stripe.com/api/invoices/create#create_invoice-currency
+      ...{ currency: fields.get("currency") ?? this.currencyOf(customer) ?? "usd" },
+      ...{ total: 0, amount_paid: 0, amount_remaining: 0, due_date: null },
       ...{ customer, parent: null, intents: [], lines: { data: [] }, attempted: false },
       ...{ next_payment_attempt: null, metadata: metadataIn(fields), ...this.linksOf(id) },
       automatic_tax: { enabled: fields.get("automatic_tax[enabled]") === "true" },
@@ -727,9 +729,11 @@ export class StripeStandIn {
     const price = this.prices.get(fields.get("pricing[price]") ?? "");
     if (invoice?.status !== "draft" || !price) return refuse(400, undefined, "No such draft or price.");
     if (!price.active) return refuse(400, undefined, "The price specified is inactive.");
+    if (this.currencyIn(price, invoice.currency) !== invoice.currency)
+      return refuse(400, undefined, `The price specified only supports \`${price.currency}\`.`);
     const line = this.lineOf(price.id);
     invoice.lines.data.push(line);
-    Object.assign(invoice, { total: invoice.total + line.amount, currency: price.currency });
+    invoice.total += line.amount;
     return ok({ id: this.newId("ii"), object: "invoiceitem" });
   }
 
@@ -927,7 +931,8 @@ export class StripeStandIn {
         if (this.deleted.has(id)) return ok({ id, object: "customer", deleted: true });
         const invoice_settings = { default_payment_method: this.cardOf(id, true) };
         const { status, body } = of(this.customers);
-        return { status, body: { ...body, ...(status === 200 && { invoice_settings }) } };
+        const currency = this.currencyOf(id) ?? null;
+        return { status, body: { ...body, ...(status === 200 && { currency, invoice_settings }) } };
       }
       case "GET customers/id/payment_methods":
         return list(

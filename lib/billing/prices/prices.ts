@@ -99,7 +99,7 @@ export function creditInWords(
 }
 
 /** The amount of a price, in the customer's currency if it has that. */
-function chargedIn(price: Stripe.Price, customersCurrency: string | undefined) {
+export function chargedIn(price: Stripe.Price, customersCurrency: string | null | undefined) {
   const { currency_options: options = {} } = price;
   const currency = customersCurrency && options[customersCurrency] ? customersCurrency : price.currency;
   const { unit_amount, tax_behavior } = options[currency] ?? price;

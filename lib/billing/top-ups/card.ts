@@ -4,8 +4,8 @@ import type { Db } from "@/lib/db/store";
 import { findCustomer } from "@/lib/plans/purchases";
 
 /**
- * The customer of an account and the card that it can be charged with while its owner is away: the customer's default, or
- * that of a subscription (Checkout sets it there alone), or the newest one; `undefined` if there is none.
+ * The customer of an account, its currency if it has one, and the card that it can be charged with while its owner is away: the
+ * customer's default, or that of a subscription (Checkout sets it there alone), or the newest one; `undefined` if there is none.
  */
 export async function findCard(db: Db, accountId: string) {
   const { customer_id: customer } = (await findCustomer(db, accountId)) ?? {};
@@ -26,7 +26,7 @@ export async function findCard(db: Db, accountId: string) {
   };
   const preferred = found.invoice_settings.default_payment_method;
   const card = isCard(preferred) ? preferred : ((await ofSubscriptions()) ?? (await newest()));
-  return card && { customer, id: card.id };
+  return card && { customer, currency: found.currency, id: card.id };
 }
 
 const isCard = (method: string | Stripe.PaymentMethod | null): method is Stripe.PaymentMethod =>

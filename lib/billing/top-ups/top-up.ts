@@ -8,6 +8,7 @@ import { describeSale, updateOpen } from "@/lib/billing/checkout";
 import { type Checkout, findCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { readProgress } from "@/lib/billing/fulfilment/purchases-at-stripe";
+import { chargedIn, readPrice } from "@/lib/billing/prices/prices";
 import {
   callStripe,
   changeAtStripe,
@@ -148,7 +149,7 @@ async function settle(db: Db, topUp: Checkout, nowMs: number): Promise<void> {
   try {
     invoice = session_id
       ? await readInvoice(session_id)
-      : card && (await makeInvoice(db, topUp, card.customer, nowMs));
+      : card && (await makeInvoice(db, topUp, card, nowMs));
   } catch (failure) {
     if (!isRefusal(failure)) throw failure;
     logRefusal(topUp, failure);
@@ -226,10 +227,11 @@ async function readInvoice(id: string): Promise<TopUpInvoice | undefined> {
 async function makeInvoice(
   db: Db,
   topUp: Checkout,
-  customer: string,
+  { customer, currency: customersCurrency }: { customer: string; currency?: string | null | undefined },
   nowMs: number,
 ): Promise<TopUpInvoice | undefined> {
   const { id, account_id: account, price_id: price, thousandths, created_at_ms } = topUp;
+  const sold = await readPrice(price, nowMs);
   const created = { gte: Math.floor((created_at_ms - dayMs) / 1000) };
   let made: Stripe.Invoice | undefined;
   for await (const invoice of listAtStripe((stripe, page) =>
@@ -253,6 +255,8 @@ async function makeInvoice(
         collection_method: "charge_automatically",
         pending_invoice_items_behavior: "exclude",
         metadata: { account, price, thousandths: String(thousandths), top_up: id },
+        // Without it, it is the customer's, which the price need not have.
+        ...(sold && { currency: chargedIn(sold, customersCurrency).currency }),
         ...(requireBilling().hasTax && { automatic_tax: { enabled: true } }),
       },
       options,

@@ -9,6 +9,8 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { type Buyer, openShop } from "@/tests/support/shop";
 
+const keptMs = 11 * 60_000; // longer than prices are kept
+
 describe.each(engines)("automatic purchases of credits, on $name", async (engine) => {
   const shop = await startShop(engine, await withBackendApi());
   const { service, stripe, stage } = shop;
@@ -296,6 +298,28 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect(await balanceOf(buyer)).toBe(290);
     const history = await service.adminJson<{ paid: string | null }[]>("credits", "history", buyer.email);
     expect(history.flatMap(({ paid }) => paid ?? [])).toEqual(["10.00", "-3.00", "-3.00"]);
+  });
+
+  it("are in the currency of the licence, or of the pack if that has no other", async () => {
+    const [pack, there] = [stripe.prices.get("price_pack") ?? expect.fail("no pack"), "usd"];
+    onTestFinished(() => {
+      delete pack.currency_options;
+      shop.pass(keptMs);
+    });
+    for (const currency of ["eur", there]) {
+      const buyer = await admit(150);
+      const licence = [...stripe.subscriptions.values()].find(
+        ({ customer }) => customer === customerOf(buyer),
+      );
+      Object.assign(licence ?? expect.fail("no licence"), { currency: there });
+      await round();
+      await spend(buyer, "60");
+      await round();
+      expect(invoicesOf(buyer)).toMatchObject([{ status: "paid", currency }]);
+      expect(await balanceOf(buyer)).toBe(590);
+      pack.currency_options = { eur: { unit_amount: 1000 }, usd: { unit_amount: 1100 } } as never;
+      shop.pass(keptMs);
+    }
   });
 
   it("are not made for an account that is left, or has no licence", async () => {
