@@ -10,6 +10,7 @@ export type Fault =
   | "500"
   | "html"
   | "422"
+  | "422 from"
   | "451"
   | "403"
   | "reset"
@@ -35,6 +36,12 @@ const apiKey = "re_test";
 const errors = {
   "403": { statusCode: 403, name: "invalid_api_key", message: "API key is invalid" },
   "422": { statusCode: 422, name: "validation_error", message: "Invalid `to` field." },
+  "422 from": {
+    statusCode: 422,
+    name: "validation_error",
+    message:
+      "Invalid `from` field. The email address needs to follow the `email@example.com` or `Name <email@example.com>` format.",
+  },
   "451": { statusCode: 451, name: "security_error", message: "We may have found a security issue." },
   "429": { statusCode: 429, name: "rate_limit_exceeded", message: "Too many requests." },
   "500": { statusCode: 500, name: "internal_server_error", message: "Something went wrong." },
@@ -76,8 +83,10 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
     if (fault === "html") return outgoing.writeHead(502).end("<h1>Bad gateway</h1>");
     if (fault === "429")
       return answer(429, errors[fault], { "retry-after": String(resend.retryAfterSeconds) });
-    if (fault === "500" || fault === "422" || fault === "451" || fault === "403")
-      return answer(Number(fault), errors[fault]);
+    if (fault in errors) {
+      const error = errors[fault as keyof typeof errors];
+      return answer(error.statusCode, error);
+    }
     if (incoming.headers.authorization !== `Bearer ${apiKey}`) return answer(403, errors["403"]);
     if (!incoming.url?.endsWith("/emails")) {
       return answer(401, { statusCode: 401, name: "restricted_api_key", message: "Only to send." });

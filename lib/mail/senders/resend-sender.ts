@@ -35,15 +35,19 @@ export function createResendSender(
   };
 }
 
-type ResendError = { name: string; statusCode: number | null };
+type ResendError = { name: string; statusCode: number | null; message: string };
+
+/** A field of a mail that a setting fills in: EMAIL_FROM or SUPPORT_EMAIL. */
+const ownField = /`(?:from|reply_to)`/;
 
 /**
  * A mail that Resend rejects as invalid fails; anything that time or the operator can fix (network, 429, 5xx, key,
- * domain) is retried. `invalid_idempotent_request` means that a mail with this id was accepted earlier.
+ * domain, our addresses) is retried. `invalid_idempotent_request` means that a mail with this id was accepted earlier.
  */
-function toSendError({ name, statusCode }: ResendError, retryAfter?: string): SendError {
+function toSendError({ name, statusCode, message }: ResendError, retryAfter?: string): SendError {
   if (!statusCode) return new SendError("resend: no answer", { mayRetry: true, mayArrive: true });
-  const isRefused = statusCode === 400 || statusCode === 422 || statusCode === 451;
+  const isInvalid = statusCode === 400 || statusCode === 422 || statusCode === 451;
+  const isRefused = isInvalid && !ownField.test(message);
   const wasAccepted = name === "invalid_idempotent_request";
   return new SendError(`resend: ${statusCode} ${name}`, {
     mayRetry: !isRefused && !wasAccepted,

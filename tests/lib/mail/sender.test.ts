@@ -353,6 +353,7 @@ describe("Resend", async () => {
       ["reset", "resend: no answer", unknown],
       ["403", "resend: 403 invalid_api_key", { ...refused, mayRetry: true }],
       ["422", "resend: 422 validation_error", refused],
+      ["422 from", "resend: 422 validation_error", { ...refused, mayRetry: true }],
       ["451", "resend: 451 security_error", refused],
       ["429", "resend: 429 rate_limit_exceeded", { ...refused, mayRetry: true, pauseMs: 7000 }],
     ] as const;
