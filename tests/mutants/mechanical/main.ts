@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -94,25 +95,44 @@ function findMistakes(): { sites: Site[]; texts: Map<string, string> } {
   return { sites, texts };
 }
 
+/** What is kept of a test file: `reached` are places in the list of names, of which it could reach the first `known`. */
+type Kept = Reach & { hash: string; known: number };
+
+/** So many test files are measured at a time, and then kept: a run that is stopped goes on there. */
+const measuredAtOnce = 16;
+
 /**
- * What every test file reaches. It is measured once, as that takes as long as `npm test`. A mistake that is new since then
- * counts as reached by what reaches its file.
+ * What every test file reaches: one that is new or has changed is measured, which takes as long as `npm test` for all of them.
+ * A mistake that is new since then counts as reached by what reaches its file.
  */
 async function readReach(kept: string, sites: Site[]): Promise<Reach[]> {
-  const names = sites.map(nameOf);
-  if (!existsSync(kept)) writeFileSync(kept, JSON.stringify({ names, reach: await measureReach() }));
-  const last: { names: string[]; reach: Reach[] } = JSON.parse(readFileSync(kept, "utf8"));
-  const known = new Set(last.names);
-  return last.reach
-    .filter(({ file }) => existsSync(file))
-    .map(({ reached, ...test }) => {
-      const found = new Set(reached.map((id) => last.names[id]));
-      const files = new Set(Array.from(found, (name) => name?.split(": ")[0]));
-      const isReached = (site: Site) =>
-        known.has(nameOf(site)) ? found.has(nameOf(site)) : files.has(site.file);
-      return { ...test, reached: sites.flatMap((site, id) => (isReached(site) ? [id] : [])) };
-    });
+  const last: { names: string[]; tests: Kept[] } = existsSync(kept)
+    ? JSON.parse(readFileSync(kept, "utf8"))
+    : { names: [], tests: [] };
+  const names = [...new Set([...last.names, ...sites.map(nameOf)])];
+  const placeOf = new Map(names.map((name, at) => [name, at]));
+  const places = sites.map((site) => placeOf.get(nameOf(site)) ?? 0);
+  const hashes = new Map(globSync("tests/**/*.test.ts").map((file) => [file, hash(readFileSync(file))]));
+  const tests = last.tests.filter(({ file, hash }) => hashes.get(file) === hash);
+  const measured = new Set(tests.map(({ file }) => file));
+  const left = [...hashes.keys()].filter((file) => !measured.has(file)).sort();
+  while (left.length > 0) {
+    for (const { file, ms, reached } of await measureReach(left.splice(0, measuredAtOnce))) {
+      const found = [...new Set(reached.map((id) => places[id] ?? 0))];
+      tests.push({ file, ms, reached: found, hash: hashes.get(file) ?? "", known: names.length });
+    }
+    writeFileSync(kept, JSON.stringify({ names, tests }));
+  }
+  return tests.map(({ file, ms, reached, known }) => {
+    const found = new Set(reached);
+    const files = new Set(reached.map((at) => names[at]?.split(": ")[0]));
+    const isReached = (site: Site, id: number) =>
+      Number(places[id]) < known ? found.has(Number(places[id])) : files.has(site.file);
+    return { file, ms, reached: sites.flatMap((site, id) => (isReached(site, id) ? [id] : [])) };
+  });
 }
+
+const hash = (text: Buffer) => createHash("sha256").update(text).digest("base64url");
 
 const nameOf = ({ file, change }: Site) => `${file}: ${change}`;
 
