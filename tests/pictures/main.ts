@@ -9,6 +9,7 @@ import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
+import { type Become, licences } from "@/tests/support/licences";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { authorizePath, makeApp, redirectUri, register } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
@@ -49,84 +50,6 @@ export type State = {
   act?: (page: Page) => Promise<void>;
 };
 
-/** What becomes at Stripe of the licences that owners buy. */
-const bought: Record<string, (subscription: string) => void> = {
-  renewing: () => {},
-  "past-due": (subscription) => {
-    stripe.renew(subscription, { isPaid: false });
-    ageByMonth(subscription);
-  },
-  cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
-  "licence-ended": (subscription) => {
-    ageByMonth(subscription);
-    stripe.end(subscription);
-  },
-  unpaid: (subscription) => {
-    openLatestInvoice(subscription);
-    stripe.change(subscription, { status: "unpaid" });
-  },
-  "change-unpaid": (subscription) => stripe.switchPrice(subscription, "price_team", { isPaid: false }),
-  returned: (subscription) => stripe.refundCharge(stripe.chargeOf(subscription)),
-  unfinished: (subscription) => {
-    openLatestInvoice(subscription);
-    stripe.change(subscription, { status: "incomplete" });
-  },
-  pausing: (subscription) => stripe.pause(subscription),
-  "trial-over": (subscription) => {
-    stripe.invoices.delete(latestInvoice(subscription).id);
-    stripe.pause(subscription, "trial_end_without_payment_method");
-  },
-  "not-collected": (subscription) =>
-    stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } }),
-  free: (subscription) => {
-    stripe.invoices.delete(latestInvoice(subscription).id);
-    stripe.change(subscription, { status: "trialing" });
-  },
-  invoices: (subscription) => {
-    for (let n = 0; n < 13; n++) stripe.renew(subscription);
-    stripe.refundCharge(stripe.chargeOf(subscription), 900);
-    stripe.renew(subscription, { isPaid: false });
-    spreadInvoices(subscription);
-  },
-};
-
-function latestInvoice(subscription: string) {
-  const invoice = stripe.invoices.get(String(stripe.subscriptions.get(subscription)?.latest_invoice));
-  if (!invoice) throw new Error("no invoice");
-  return invoice;
-}
-
-/** Has a subscription begun thirty days earlier, and each of its invoices come as its period began. */
-function ageByMonth(subscription: string): void {
-  const month = 30 * 86_400;
-  const item = stripe.itemOf(subscription);
-  item.current_period_start -= month;
-  item.current_period_end -= month;
-  const { customer } = latestInvoice(subscription);
-  for (const invoice of stripe.invoices.values()) {
-    if (invoice.customer !== customer) continue;
-    for (const line of invoice.lines.data)
-      line.period = { start: line.period.start - month, end: line.period.end - month };
-    invoice.created = invoice.lines.data[0]?.period.start ?? invoice.created;
-  }
-}
-
-/** Has the invoices of a customer come a month after each other, the latest now. */
-function spreadInvoices(subscription: string): void {
-  const { customer } = latestInvoice(subscription);
-  const all = [...stripe.invoices.values()].filter((one) => one.customer === customer);
-  for (const [at, invoice] of all.entries()) {
-    invoice.created -= (all.length - 1 - at) * 30 * 86_400;
-    const period = { start: invoice.created, end: invoice.created + 30 * 86_400 };
-    for (const line of invoice.lines.data) line.period = period;
-  }
-}
-
-function openLatestInvoice(subscription: string): void {
-  const invoice = latestInvoice(subscription);
-  Object.assign(invoice, { status: "open", amount_paid: 0, amount_remaining: invoice.total });
-}
-
 const accounts: Record<string, readonly string[]> = {
   licensed: ["--plan", "licensed", "--assistant-limit", "12", "--credits", "1250.5"],
   trial: ["--trial-days", "14", "--assistant-limit", "3", "--credits", "100"],
@@ -136,7 +59,7 @@ const accounts: Record<string, readonly string[]> = {
   disconnected: ["--plan", "hobby"],
   leaving: ["--plan", "hobby"],
   former: ["--plan", "founder"],
-  ...Object.fromEntries(Object.keys(bought).map((name) => [name, ["--trial-ends", "2026-01-01"]])),
+  ...Object.fromEntries(Object.keys(licences).map((name) => [name, ["--trial-ends", "2026-01-01"]])),
 };
 
 /** The pages that answer whether the company may run, what it costs and how one leaves. */
@@ -146,7 +69,7 @@ const standings: State[] = [
   "ending",
   "ended",
   "connected",
-  ...Object.keys(bought),
+  ...Object.keys(licences),
 ].flatMap((as) =>
   ["", "-billing", "-account"].map((page) => ({
     name: `home${page}-${as}`,
@@ -347,7 +270,7 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     await context.close();
   }
   await service.adminJson("plan", "retire", "founder");
-  for (const [name, become] of Object.entries(bought)) await buyLicence(`${name}@example.com`, become);
+  for (const [name, become] of Object.entries(licences)) await buyLicence(`${name}@example.com`, become);
   spendCredits("licensed@example.com");
   changeStore(
     `UPDATE accounts SET created_at_ms = created_at_ms - ${12 * dayMs} WHERE email = 'ending@example.com'`,
@@ -375,13 +298,13 @@ function spendCredits(email: string): void {
 }
 
 /** Buys a licence, of which something becomes. */
-async function buyLicence(email: string, become: (subscription: string) => void): Promise<void> {
+async function buyLicence(email: string, become: Become): Promise<void> {
   const { id: account } = await service.adminJson<{ id: string }>("account", "show", email);
   const owner = await Browser.signIn(service, email);
   const session = sessionIn(await owner.submit("/home/checkout", { account, licence: "price_month" }));
   stripe.pay(session);
   await service.adminJson("billing", "reconcile", email);
-  become(String(stripe.sessions.get(session)?.subscription));
+  become(stripe, String(stripe.sessions.get(session)?.subscription));
   await service.adminJson("billing", "reconcile", email);
 }
 
