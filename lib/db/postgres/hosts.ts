@@ -162,7 +162,8 @@ async function findHost(
 
 /** Connects in the first way that the host takes. A host that is away is not asked again in the other. */
 async function connectTo(ways: Way[]): Promise<{ client: pg.Client; way: Way }> {
-  for (const [at, way] of ways.entries()) {
+  let refused: unknown;
+  for (const way of ways) {
     const client = new pg.Client({ ...connectionOptions(way), query_timeout: connectTimeoutMs });
     client.on("error", () => {});
     try {
@@ -170,10 +171,11 @@ async function connectTo(ways: Way[]): Promise<{ client: pg.Client; way: Way }> 
       return { client, way };
     } catch (failure) {
       client.end().catch(() => {});
-      if (at === ways.length - 1 || !isAboutTls(failure)) throw failure;
+      if (!isAboutTls(failure)) throw failure;
+      refused = failure;
     }
   }
-  throw new Error("unreachable");
+  throw refused;
 }
 
 /** The way to the store's host that accepts writes. Throws if none of several does. */

@@ -41,6 +41,17 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     expect((await shop.termsOf(buyer)).credits).toBe(1000);
   });
 
+  it("by a Payment Link is given once where Stripe tells of it twice at once, and both are answered", async () => {
+    const { buyer } = await shop.admitLicensed();
+    stripe.payLink(buyer.email, "price_pack");
+    const events = stripe.takeEvents();
+    const answers = await Promise.all(
+      [...events, ...events].map((event) => stripe.deliver(shop.service, event)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await shop.termsOf(buyer)).credits).toBe(500);
+  });
+
   it("by a Payment Link to one whom we know as another customer, is not sold twice", async () => {
     const buyer = await shop.admit(...ended);
     await shop.begin(buyer);

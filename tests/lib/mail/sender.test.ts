@@ -3,11 +3,12 @@ import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseSettings } from "@/lib/config/settings";
-import type { Mail, SendError } from "@/lib/mail/mail";
+import { type Mail, type SendError, trySending } from "@/lib/mail/mail";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { createFileSender, eraseMailFiles } from "@/lib/mail/senders/file-sender";
 import { createResendSender } from "@/lib/mail/senders/resend-sender";
 import { createSmtpSender } from "@/lib/mail/senders/smtp-sender";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { certificate } from "@/tests/support/certificate";
 import { dkimKey, verifyDkim } from "@/tests/support/dkim";
 import { createFolder } from "@/tests/support/leash";
@@ -179,16 +180,17 @@ describe("SMTP", async () => {
     expect(inbox.received).toEqual([]);
   });
 
-  it("allows a retry, except after a permanent refusal of the recipient", async () => {
-    for (const [fault, message, mayRetry, pauseMs] of [
-      ["no such recipient", "smtp: 550 RCPT TO", false, 0],
-      ["busy", "smtp: 451 DATA", true, 0],
-      ["closing", "smtp: 421 MAIL FROM", true, 1000],
-      ["sender refused", "smtp: 550 MAIL FROM", true, 0],
-      ["lost", "smtp: ECONNECTION CONN", true, 0],
+  it("allows a retry, except after a permanent refusal of the recipient, which is no outage", async () => {
+    for (const [fault, message, mayRetry, pauseMs, isAway] of [
+      ["no such recipient", "smtp: 550 RCPT TO", false, 0, false],
+      ["busy", "smtp: 451 DATA", true, 0, true],
+      ["closing", "smtp: 421 MAIL FROM", true, 1000, false],
+      ["sender refused", "smtp: 550 MAIL FROM", true, 0, true],
+      ["lost", "smtp: ECONNECTION CONN", true, 0, true],
     ] as const) {
       inbox.fault = fault;
-      expect(await failureOf(plain().send(mail))).toMatchObject({ message, mayRetry, pauseMs });
+      expect(await trySending(plain(), () => mail)).toMatchObject({ message, mayRetry, pauseMs });
+      expect(outageSince("mail") !== undefined, fault).toBe(isAway);
     }
     const unreachable = smtp("smtp://127.0.0.1:9");
     const failure = { message: "smtp: ESOCKET CONN", mayRetry: true };

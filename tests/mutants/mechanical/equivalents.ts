@@ -29,4 +29,6 @@ export const equivalents: Record<string, string> = {
   "lib/auth/sessions/session-use.ts: waiting.size >= maxRemembered → >":
     "what waits is bounded, and by a round number only for its reader",
   "lib/billing/stripe/calls.ts: || without !(failure instanceof Error)": "nothing else is thrown",
+  'app/(pages)/home/owner-page.tsx: && without caller.is === "unreadable"':
+    "it is only quicker: the account that a browser signed in to last is the one of its session",
 };

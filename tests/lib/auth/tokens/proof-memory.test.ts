@@ -67,6 +67,14 @@ describe("the memory of proofs", () => {
     expect(use("late", "1", start + 51)).toBe("new");
   });
 
+  it("forgets no newer one where the older ones made room", () => {
+    const { memory, use } = remember(10, 2);
+    expect(use("a", "1", start - ageSeconds, start)).toBe("new");
+    for (const owner of ["b", "c"]) expect(use(owner, "1")).toBe("new");
+    expect(memory.count).toBe(2);
+    for (const owner of ["b", "c"]) expect(use(owner, "1")).toBe("seen");
+  });
+
   it("is empty again once nothing in it counts any more", () => {
     const { memory, use } = remember(1000, 10_000);
     for (let n = 0; n < 5000; n++) use(`${n % 50}`, `${n}`);
