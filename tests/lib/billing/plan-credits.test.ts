@@ -235,6 +235,20 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     expect(await ledgerOf(given)).toHaveLength(4);
   });
 
+  it("of months that were missed are those of the plan that was had then, where the next has the same months", async () => {
+    const year = stripe.prices.get("price_team") ?? expect.fail("no price");
+    stripe.prices.set("price_lesser", { ...year, id: "price_lesser", unit_amount: 50_000 });
+    await service.adminJson(..."plan set lesser --title Lesser --credits 50 --price price_lesser".split(" "));
+    const { buyer, subscription } = await buyLicence("price_team");
+    await service.stop();
+    shop.pass(40 * dayMs);
+    stripe.switchPrice(subscription, "price_lesser");
+    stripe.takeEvents();
+    await shop.reconcile(buyer.email);
+    expect(await ledgerOf(buyer)).toEqual(times(2, "300 credits of the month, Team"));
+    await service.run();
+  });
+
   it("are in the balance with what an operator sets, and not above the highest", async () => {
     const account = await shop.admit("--plan", "hobby", "--credits", "999999999990");
     await service.adminJson("account", "set", account.email, "--plan", "studio");
