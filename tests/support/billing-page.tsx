@@ -60,14 +60,14 @@ export async function readBillingPage(
   );
   const [billing = "", listed = ""] = html.split('aria-labelledby="invoices-heading"');
   const words = wordsOf(billing);
+  const [, cost = ""] = /\bChange to (.*) Continue at Stripe/.exec(words) ?? [];
+  const [, now] = / until .* You pay now (.*) Next charge,/.exec(cost) ?? [];
   return {
     next: /Next charge Nothing/.test(words)
       ? { amount: 0, currency: "" }
       : moneyIn(/Next charge (\S+(?: [\d,.]+)?) on/.exec(words)?.[1]),
     due: moneyIn(/Amount due \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
-    change: /You pay now Nothing New price/.test(words)
-      ? { amount: 0, currency: "" }
-      : moneyIn(/You pay now (\S+(?: [\d,.]+)?) what you paid/.exec(words)?.[1]),
+    change: now === "Nothing" ? { amount: 0, currency: "" } : moneyIn(now),
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),
     invoices: [...listed.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => {

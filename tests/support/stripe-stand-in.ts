@@ -694,16 +694,31 @@ export class StripeStandIn {
     const anchor = fields.get("subscription_details[billing_cycle_anchor][type]");
     const change = priceId === null ? undefined : this.changeOf(id, priceId, anchor);
     const isOnce =
-      change?.isAnew || fields.get("subscription_details[proration_behavior]") === "always_invoice";
-    const next = change ? (change.to.unit_amount ?? 0) : 0;
-    const total = change && change.due + (isOnce ? 0 : next);
+      change?.isAnew === true || fields.get("subscription_details[proration_behavior]") === "always_invoice";
+    const lines = change ? this.linesOf(id, change, isOnce) : [];
+    const total = change && lines.reduce((sum, { amount }) => sum + amount, 0);
     const sum = total === undefined ? this.sumOf(id) : { total, total_excluding_tax: total };
     const credit = this.credits.get(String(subscription.customer)) ?? 0;
     return ok({
       ...{ id: `upcoming_${this.newId("in")}`, object: "invoice", status: "draft", ...sum },
       ...{ amount_due: Math.max(0, sum.total - credit), currency: subscription.currency },
-      ...{ period_end, next_payment_attempt: period_end + 3600 },
+      ...{ period_end, next_payment_attempt: period_end + 3600, lines: { data: lines } },
     });
+  }
+
+  /** What a change adds, with the next period if it is charged with that, and what is left of the price before. */
+  private linesOf(
+    id: string,
+    { to, due, unused, isAnew }: ReturnType<typeof this.changeOf>,
+    isOnce: boolean,
+  ) {
+    const [start, end] = [this.nowSeconds(), this.itemOf(id).current_period_end];
+    const next = { amount: to.unit_amount ?? 0, period: { start: end, end: end + periodOf(to) } };
+    return [
+      { amount: due + unused, period: { start, end: isAnew ? start + periodOf(to) : end } },
+      { amount: -unused, period: { start, end } },
+      ...(isOnce ? [] : [next]),
+    ];
   }
 
   /** A new invoice that someone makes by hand, a draft without lines. */

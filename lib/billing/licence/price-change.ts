@@ -19,9 +19,12 @@ const costKeptMs = 60 * 1000; // 1 minute: what is left of a period becomes less
 type Row = Tables["billing_subscriptions"];
 type Portal = Stripe.BillingPortal.Configuration.Features.SubscriptionUpdate;
 
-/** What a change costs: a payment at once, or the next one, or the change waits for the end of the period. */
+/**
+ * What a change costs: a payment at once, or the next one, or the change waits for the end of the period. The payment is what
+ * is `charged` until a day, less what is `credited`, with tax, discounts and what the customer has at Stripe.
+ */
 export type ChangeCost =
-  | { at: "once" | "next payment"; payment: NextPayment }
+  | { at: "once" | "next payment"; payment: NextPayment; charged: number; credited: number; untilMs: number }
   | { at: "period end"; atMs: number };
 
 const portals = () => processSingleton("portal", () => new KeptReadings<Portal | undefined>(portalKeptMs));
@@ -89,9 +92,20 @@ export function readChangeCost(
     const invoice = await callStripe((stripe) =>
       stripe.invoices.createPreview({ subscription: id, subscription_details }),
     );
-    return { at: isOnce ? "once" : "next payment", payment: toPayment(invoice) };
+    return { at: isOnce ? "once" : "next payment", payment: toPayment(invoice), ...partsOf(invoice) };
   };
   return readForPage(costs().read(`${id} ${version} ${last_event_at_ms} ${priceId}`, nowMs, ask));
+}
+
+/** The parts of a previewed invoice: what its lines add, until when the longest of those lasts, and what they take off. */
+function partsOf({ lines, period_end }: Stripe.Invoice) {
+  const added = lines.data.filter(({ amount }) => amount >= 0);
+  const charged = added.reduce((sum, { amount }) => sum + amount, 0);
+  return {
+    charged,
+    credited: charged - lines.data.reduce((sum, { amount }) => sum + amount, 0),
+    untilMs: (added.length > 0 ? Math.max(...added.map(({ period }) => period.end)) : period_end) * 1000,
+  };
 }
 
 /** Opens Stripe's portal to confirm the change to another price. Returns its address. Throws an {@link ApiError}. */

@@ -47,8 +47,14 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     stripe.nowMs = () => atMs;
     onTestFinished(() => void Object.assign(stripe, { nowMs: ticking }));
     const chosen = await open(buyer, link);
-    const [, now = ""] = /You pay now(€[\d.]+) /.exec(wordsIn(chosen)) ?? [];
+    const [sum, unused = "", now = ""] =
+      /Change to Team licence, paid each year.*UTC€990\.00Less what you paid and have not used−€([\d.]+)You pay now(€[\d.]+)Next charge, on .* UTC€990 a year/.exec(
+        wordsIn(chosen),
+      ) ?? [];
     expect(now).toMatch(/^€965\.5\d$/);
+    expect(now).toBe(moneyInWords(99_000 - Number(unused) * 100, "eur"));
+    const days = [...(sum ?? "").matchAll(/(?:until|on) ([\w ]+) UTC/g)].map(([, day]) => day);
+    expect(days, "paid until the next charge").toEqual([days[0], days[0]]);
     const { text } = await buyer.browser.submit("/home/portal", { account: buyer.id, licence: "price_team" });
     expect(/<a href="[^"]+"/.exec(text)?.[0]).toMatch(/\/portal\/cus_\w+\?to=[^"]+&#38;confirm=price_team"/);
     stripe.switchPrice(subscription, "price_team");
@@ -77,16 +83,16 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
       "always_invoice",
       "unchanged",
       30,
-      /You pay now€2[45]\.\d\d what you paid/,
+      /until [\w ]+ UTC€49\.\d\dLess what you paid and have not used−€24\.\d\dYou pay now€2[45]\.\d\dNext/,
     ],
     [
       "with another period, whatever that rule is",
       "create_prorations",
       "unchanged",
       365,
-      /You pay now€74\.5\d what you paid/,
+      /€99\.00Less what you paid and have not used−€24\.\d\dYou pay now€74\.5\dNext/,
     ],
-    ["with a period that begins anew", "create_prorations", "now", 30, /You pay now€74\.5\d what you paid/],
+    ["with a period that begins anew", "create_prorations", "now", 30, /You pay now€74\.5\dNext charge, on /],
   ])("says what is charged now %s", async (_, proration_behavior, billing_cycle_anchor, days, words) => {
     const { buyer } = await halfway();
     const month = stripe.prices.get("price_more") ?? expect.fail("no price");
@@ -107,13 +113,13 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     portal.proration_behavior = "create_prorations";
     shop.pass(11 * 60_000);
     expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(
-      /You pay nowNothing Next charge€12[34]\.\d\d on \d/,
+      /You pay nowNothingTeam licence until [\w ]+ UTC€148\.\d\dLess what you paid and have not used−€24\.\d\dNext charge, on [\w ]+ UTC€12[34]\.\d\d/,
     );
     stripe.prices.set("price_team", { ...month, id: "price_team", unit_amount: 900 });
     portal.schedule_at_period_end = { conditions: [{ type: "decreasing_item_amount" }] };
     shop.pass(11 * 60_000);
     expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(
-      /You pay nowNothing it begins on [\w ]+, when your present period ends/,
+      /You pay nowNothingNext charge, on [\w ]+ UTC€9 a month/,
     );
   });
 

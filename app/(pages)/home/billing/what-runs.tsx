@@ -130,6 +130,10 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
   );
 }
 
+/** `paid each month` of `1 month`, `paid every 3 months` of `3 month`. */
+export const paidInWords = (period: string) =>
+  `paid ${period.replace(/^1 /, "each ").replace(/^(\d.*)/, "every $1s")}`;
+
 type RenewalProps = { licence: Licence; next: NextPayment; period: string | undefined };
 
 function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: RenewalProps) {
@@ -147,9 +151,7 @@ function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: Ren
         note={
           <>
             on <Clock atMs={atMs} shows="date" />
-            {amount > 0 &&
-              period &&
-              `, paid ${period.replace(/^1 /, "each ").replace(/^(\d.*)/, "every $1s")}`}
+            {amount > 0 && period && `, ${paidInWords(period)}`}
             {tax > 0 && `; ${moneyInWords(tax, currency)} of it is tax`}
           </>
         }
