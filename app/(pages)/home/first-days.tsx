@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { askUs } from "@/lib/config/contact";
-import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
+import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../clock";
 import type { Access } from "./access/read-access";
 import { Tick } from "./tick";
@@ -11,14 +11,14 @@ const watchedEverySeconds = 15;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 
-const planStep = (): Step => ({
+const planStep = ({ step }: Standing): Step => ({
   isDone: false,
   title: "Get a plan before the trial ends",
-  how: settings().billing ? <a href={pages.billing.path}>Choose a plan</a> : `For a plan, ${askUs()}.`,
+  how: step ? <a href={step.path}>{step.words}</a> : `For a plan, ${askUs()}.`,
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-export function firstSteps({ plan }: Account, { sessions, endedApps }: Access): Step[] {
+export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, state: Standing): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
   const [ended] = endedApps;
   return [
@@ -44,7 +44,7 @@ export function firstSteps({ plan }: Account, { sessions, endedApps }: Access): 
       title: "Your app checks your plan",
       how: "It does so by itself, as soon as it is connected.",
     },
-    ...(plan === "trial" ? [planStep()] : []),
+    ...(plan === "trial" ? [planStep(state)] : []),
   ];
 }
 

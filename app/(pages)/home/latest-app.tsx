@@ -1,10 +1,10 @@
+import type { ReactNode } from "react";
 import type { Session } from "@/lib/auth/sessions/session";
 import { describeDistance } from "@/lib/config/instants";
 import { agents } from "../front/apps";
-import { drawingOf } from "../icons";
+import { drawingOf, Monogram } from "../icons";
 import { CopyLine } from "./access/copy-line";
 import { isYes } from "./access/sessions";
-import { Tick } from "./tick";
 
 const checksAfterSeconds = 10;
 const waitsMs = 10 * 60 * 1000; // 10 minutes
@@ -18,28 +18,34 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
   const waits = checked_at_ms === null && isNew(app, nowMs);
   const isAgent = agents.some((agent) => name.startsWith(agent));
   const distance = describeDistance(checked_at_ms ?? nowMs, nowMs);
-  const checked = distance === "now" ? "has just checked your plan" : `checked your plan ${distance}`;
+  const checked = `checked your plan ${distance === "now" ? "just now" : distance}`;
   return (
-    <div
-      className="latest-app"
-      data-is-done={isYes(told)}
-      data-checks-after={waits ? checksAfterSeconds : undefined}
-    >
-      <Tick isDone={isYes(told)} />
-      <div>
-        <p role="status">
-          {drawingOf(name)
-            ? name.replace(/^An? /, "Your ")
-            : `“${name}”${app_origin ? `, ${app_origin},` : ""}`}{" "}
-          {checked_at_ms === null
-            ? "is connected. It hasn’t checked yet."
-            : `${checked}: your assistants can${isYes(told) ? "" : "not"} work there.`}
-          {isAgent && " Now ask it:"}
-        </p>
-        {isAgent && (
+    <div className="latest-app" data-checks-after={waits ? checksAfterSeconds : undefined}>
+      <ul className="entries named">
+        <AppRow app={app}>
+          <span role="status">
+            {app_origin && !drawingOf(name) && `${app_origin} · `}
+            {checked_at_ms === null
+              ? "connected; it hasn’t checked yet"
+              : `${checked}: your assistants can${isYes(told) ? "" : "not"} work there`}
+          </span>
+        </AppRow>
+      </ul>
+      {isAgent && (
+        <>
+          <p>Now ask it:</p>
           <CopyLine text="Is my plan active, and how many credits are left?" label="a line to ask it" />
-        )}
-      </div>
+        </>
+      )}
     </div>
   );
 }
+
+/** An app by its letters and its name, and below it what it did last. */
+export const AppRow = ({ app: { id, name }, children }: { app: Session; children: ReactNode }) => (
+  <li data-key={id}>
+    <Monogram name={name} />
+    <strong>{name}</strong>
+    <small>{children}</small>
+  </li>
+);

@@ -6,7 +6,6 @@ import { listUnsent } from "@/lib/oauth/browser-requests";
 import { choosePlan, isDue } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
 import { asksForLicenceMs } from "@/lib/plans/standing";
-import { Monogram } from "../icons";
 import { contentsInWords, Lines, taxInWords } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
 import { usedInWords } from "./access/sessions";
@@ -16,7 +15,7 @@ import { Fact, LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what
 import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
-import { isNew, LatestApp } from "./latest-app";
+import { AppRow, isNew, LatestApp } from "./latest-app";
 import { type OwnVisit, ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
@@ -32,54 +31,49 @@ export const { GET } = toPlatform(
     const hasApp = sessions?.some(({ kind }) => kind === "app");
     const isWell =
       state.mayRun && account.deletes_at_ms === null && !(licence && isDue(licenceStateOf(licence)));
-    const steps = read && isWell ? firstSteps(account, read) : [];
+    const steps = read && isWell ? firstSteps(account, read, state) : [];
     const isBegun = steps.every(({ isDone }) => isDone);
     const isToChoose =
       state.step?.words === choosePlan &&
       (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
     const offers = isToChoose && bought ? await readOffersTo(account, bought, plans, nowMs) : undefined;
     const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
-    const cards = [
-      !isBegun ? (
-        <FirstDays key="steps" steps={steps}>
-          {latest && <LatestApp app={latest} nowMs={nowMs} />}
-        </FirstDays>
-      ) : (
-        hasApp !== false && <Apps key="apps" read={read} latest={latest} nowMs={nowMs} />
-      ),
-      state.mayRun && <OwnPlan key="plan" {...visit} />,
-      <OwnCredits key="credits" {...visit} />,
-      !isBegun && hasApp && !latest && <Apps key="apps" read={read} nowMs={nowMs} />,
-    ].filter(Boolean);
-    const below = isWell ? cards.slice(1) : cards;
     return (
       <>
         <div className="start">
-          <CheckResult {...visit} hasApp={hasApp} hadApp={read?.endedApps[0] !== undefined}>
-            {licence && terms && (
-              <LicenceFacts
-                account={account}
-                licence={licence}
-                terms={{
-                  ...terms,
-                  card: undefined,
-                  name: state.mayRun ? undefined : terms.name,
-                  price: offers ? undefined : terms.price,
-                }}
-              />
+          <div>
+            <CheckResult {...visit} hasApp={hasApp} hadApp={read?.endedApps[0] !== undefined}>
+              {licence && terms && (
+                <LicenceFacts
+                  account={account}
+                  licence={licence}
+                  terms={{
+                    ...terms,
+                    card: undefined,
+                    name: state.mayRun ? undefined : terms.name,
+                    price: offers ? undefined : terms.price,
+                  }}
+                />
+              )}
+              {!licence && account.plan !== "trial" && <PlanFacts account={account} nowMs={nowMs} />}
+              {offers && <Prices {...offers} />}
+            </CheckResult>
+            {listUnsent(visit.headers).length > 0 && (
+              <p className="notice">
+                An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
+              </p>
             )}
-            {!licence && account.plan !== "trial" && <PlanFacts account={account} nowMs={nowMs} />}
-            {offers && <Prices {...offers} />}
-          </CheckResult>
-          {isWell && cards[0]}
+            {!isBegun && (
+              <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
+            )}
+            {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
+          </div>
+          <div className="facts">
+            {state.mayRun && <OwnPlan {...visit} />}
+            <OwnCredits {...visit} />
+          </div>
         </div>
-        {listUnsent(visit.headers).length > 0 && (
-          <p className="notice">
-            An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
-          </p>
-        )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-        {below.length > 0 && <div className="facts">{below}</div>}
       </>
     );
   }),
@@ -159,16 +153,14 @@ function Apps({ read, latest, nowMs }: AppsProps) {
       {!apps && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
       <ul className="entries named">
         {shown?.map((app) => (
-          <li key={app.id} data-key={app.id}>
-            <Monogram name={app.name} />
-            <span>{app.name}</span>
-            <small className="quiet">{usedInWords(app, nowMs)}</small>
-          </li>
+          <AppRow key={app.id} app={app}>
+            {usedInWords(app, nowMs)}
+          </AppRow>
         ))}
       </ul>
       <p>
-        <a href={pages.access.path}>
-          {apps && apps.length > maxApps ? `All ${apps.length} apps` : "Manage apps, or connect another"}
+        <a className="button plain small" href={pages.access.path}>
+          {apps && apps.length > maxApps ? `Manage all ${apps.length} apps` : "Manage apps"}
         </a>
       </p>
     </section>
