@@ -68,7 +68,7 @@ export function CheckResult({
         {lacksApp && hadApp && !trial && "Your plan is active. "}
         {lacksApp
           ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
-          : state.step
+          : state.step || (state.mayRun && !state.isForUs)
             ? withMailLink(shown.next)
             : shown.next}
       </p>
@@ -84,7 +84,13 @@ export function CheckResult({
 }
 
 /** The states of a licence that ask for nothing while the company may run. */
-const settled: ReadonlySet<LicenceState> = new Set(["renews", "free", "ended", "trial over"]);
+const settled: ReadonlySet<LicenceState> = new Set([
+  "renews",
+  "free",
+  "not collected",
+  "ended",
+  "trial over",
+]);
 
 /** Whether the company may run, and by which plan. */
 export function StatusLights({ state: { light, tag } }: { state: Standing }) {
@@ -112,17 +118,12 @@ export function NextStep({ state, account }: Pick<CheckResultProps, "state" | "a
       <a className="button" href={to.path}>
         {to.words}
       </a>
-      <OtherStep to={other} />
+      <a className="button plain" href={other.path}>
+        {other.words}
+      </a>
     </p>
   );
 }
-
-/** What may be done in place of the next step. */
-export const OtherStep = ({ to: { words, path } }: { to: NonNullable<Standing["other"]> }) => (
-  <a className="button plain" href={path}>
-    {words}
-  </a>
-);
 
 /** A text in which the address of support is a link. */
 export function withMailLink(text: string): ReactNode {

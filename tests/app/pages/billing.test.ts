@@ -371,6 +371,8 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
         unpaid: "Not paid: your assistants stopped on",
       };
       expect(text).toContain(words[status]);
+      const mark = '<h3>Office licence</h3><span class="tag">Your plan, not paid</span>';
+      expect(text.includes(mark), "its plan is marked").toBe(status === "unpaid");
     },
   );
 
@@ -437,7 +439,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(await home(buyer)).toContain(card);
     shop.stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await home(buyer)).toContain(card);
+    expect(await home(buyer)).toMatch(/Next attempt<.*Stripe charges your Visa ending in 4242</);
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();

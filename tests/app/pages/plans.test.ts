@@ -231,7 +231,7 @@ describe("plans without billing", async () => {
       Studio: ["For films.", "Voice notes"],
     });
     const text = await pageOf(await browserOf(written, "--plan", "studio"));
-    expect(Object.keys(plansIn(text))).toEqual(["Hobby", "Studio"]);
+    expect(Object.keys(plansIn(text)), "the owner's own first").toEqual(["Studio", "Hobby"]);
     expect(plansIn(text).Studio?.slice(0, 3)).toEqual(["For films.", "Free", "Your plan"]);
   });
 });

@@ -63,12 +63,12 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
     expect(await read(owner)).toEqual([
       "What used your credits",
       dayOf(Date.now()),
-      "A film &lt;b&gt;of all&lt;/b&gt; 5 worker",
-      "A page 3 meter",
-      "A song 2 worker",
+      "A film &lt;b&gt;of all&lt;/b&gt; 5.00 worker",
+      "A page 3.00 meter",
+      "A song 2.00 worker",
       "A page 1.75 worker, 2 times",
       dayOf(Date.now() - 2 * dayMs),
-      "A book 7 worker",
+      "A book 7.00 worker",
     ]);
     expect(await read(other)).toEqual(["What used your credits", "Nothing yet."]);
   });

@@ -8,7 +8,7 @@ import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import { NextStep, OtherStep, StatusLights, withMailLink } from "../check-result";
+import { NextStep, StatusLights, withMailLink } from "../check-result";
 import type { Offer, Purchases } from "./offers";
 import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
 
@@ -76,7 +76,7 @@ export function Billing({
             hidden={{ account: account.id, ...(state === "unfinished" && { for: state }) }}
           >
             <button type="submit">{standing.step.words}</button>{" "}
-            {standing.other && <OtherStep to={standing.other} />}
+            {standing.other && <a href="#plans">{standing.other.words}</a>}
           </PostForm>
         )}
         {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}

@@ -3,7 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
-import { decimalsOf, formatCredits } from "./format-credits";
+import { decimalsIn, formatCredits } from "./format-credits";
 
 type CreditEntriesProps = { entries: readonly CreditEntry[]; zone: string | null };
 
@@ -11,7 +11,7 @@ type CreditEntriesProps = { entries: readonly CreditEntry[]; zone: string | null
 export function CreditEntries({ entries, zone }: CreditEntriesProps) {
   const dayOf = ({ created_at_ms }: CreditEntry) =>
     Math.floor((created_at_ms + (aheadOfUtc(zone, created_at_ms) ?? 0)) / dayMs);
-  const decimals = Math.max(...entries.map(({ thousandths }) => decimalsOf(thousandths)));
+  const decimals = decimalsIn(entries.map(({ thousandths }) => thousandths));
   const days = Map.groupBy(entries, dayOf);
   return [...days].map(([day, ofDay]) => (
     <div key={day} className="history">

@@ -4,5 +4,6 @@ import { toCredits } from "@/lib/accounts/credits/ledger";
 export const formatCredits = (thousandths: number, decimals = 0) =>
   toCredits(thousandths).toLocaleString("en", { minimumFractionDigits: decimals }).replace("-", "−");
 
-/** How many decimals an amount in thousandths has: none to three. */
-export const decimalsOf = (thousandths: number) => `${toCredits(thousandths)}`.split(".")[1]?.length ?? 0;
+/** How many decimals the amounts of a list need, in thousandths: none to three. */
+export const decimalsIn = (amounts: number[]) =>
+  Math.max(...amounts.map((thousandths) => `${toCredits(thousandths)}`.split(".")[1]?.length ?? 0));

@@ -87,7 +87,9 @@ function InvoiceEntry(invoice: NamedInvoice) {
           </>
         )}
       </span>
-      <em data-colour={status === "open" ? "stopped" : undefined}>{describeState(invoice)}</em>
+      <em className="tag" data-colour={status === "open" ? "stopped" : undefined}>
+        {describeState(invoice)}
+      </em>
       <Clock atMs={atMs} shows="date" />
       <b>
         {moneyInWords(total, currency)}
@@ -125,7 +127,6 @@ function describeState({ status, currency, total, due, paid, refunded }: Invoice
   if (status === "open") return due === total ? "Unpaid" : `Unpaid, ${moneyInWords(due, currency)} to pay`;
   if (status === "void") return "Void, nothing to pay";
   if (status === "uncollectible") return "Not paid, and written off";
-  if (refunded > 0)
-    return refunded === paid ? "Refunded" : `Paid, ${moneyInWords(refunded, currency)} of it refunded`;
+  if (refunded > 0) return refunded === paid ? "Refunded" : "Partly refunded";
   return total < 0 ? "Credited" : "Paid";
 }

@@ -4,10 +4,11 @@ import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
+import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { hasNeverBegun, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Icon } from "../../icons";
-import { groupByPlan, hasWords, PlanCard, taxInWords } from "../../plan-cards";
+import { groupByPlan, hasWords, type OfferedPlan, PlanCard, taxInWords } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { withMailLink } from "../check-result";
 import { GivenUntil } from "../given-until";
@@ -41,7 +42,10 @@ export function PlanChoice({
   const { licences = [], buysLicences = false } = offers ?? {};
   const own = mayRun ? contents.plan : undefined;
   const paid = bought?.licence;
-  const isAsked = paid && asksAtStripe(licenceStateOf(paid), account);
+  const state = paid && licenceStateOf(paid);
+  const isAsked = state && asksAtStripe(state, account);
+  const mark = mayRun || !state || (hasNeverBegun(paid) && state !== "unfinished") ? undefined : marks[state];
+  const former = mark ? licences.find(({ priceId }) => priceId === paid?.price_id)?.plan : undefined;
   const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
   const isFree = paidPrice == null;
@@ -60,7 +64,7 @@ export function PlanChoice({
       <BuyForm
         offer={offer}
         accountId={account.id}
-        isNext={account.plan !== "licensed" && !isAsked && offer.plan === licences[0]?.plan}
+        isNext={account.plan !== "licensed" && !isAsked && offer.plan === (former ?? licences[0]?.plan)}
       />
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
@@ -71,11 +75,12 @@ export function PlanChoice({
   // Where nothing can be chosen, only prices of the period that is paid, or by the month.
   const only = paidOffer?.period ?? monthly;
   const hasOnly = ({ plan }: Offer) => licences.some((one) => one.plan === plan && one.period === only);
+  const isFirst = ({ plan }: OfferedPlan) => plan !== undefined && plan.name === (own ?? former?.name);
   const shown = groupByPlan(
     plans,
     licences.filter((offer) => acts || offer.period === only || !hasOnly(offer)),
     (plan) => plan.name === own || (!settings().billing && hasWords(plan)),
-  );
+  ).toSorted((one, other) => Number(isFirst(other)) - Number(isFirst(one)));
   const without = licences.filter(
     (offer) => offer.priceId !== paidPrice && !(buysLicences || mayChange(offer)),
   );
@@ -93,6 +98,7 @@ export function PlanChoice({
       </h2>
       {buysLicences && bought && <p>{beforeOffers(account, isAsked)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
+      {offers && licences.length === 0 && <p>Plans aren’t sold on this site.</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
       {whyNot && <p>{withMailLink(whyNot)}</p>}
       {acts && licences.every((offer) => act(offer)) && (
@@ -105,6 +111,7 @@ export function PlanChoice({
             <PlanCard
               key={plan?.name ?? offers[0]?.priceId}
               {...{ plan, offers, plans, act }}
+              tag={plan && plan === former ? mark : undefined}
               contents={isOwn ? contents : undefined}
               terms={isOwn && isFree && offers.length === 0 && "Free"}
             >
@@ -130,6 +137,16 @@ export function PlanChoice({
     </section>
   );
 }
+
+/** What is said of the plan of a licence that does not run. */
+const marks: Partial<Record<LicenceState, string>> = {
+  ended: "Your last plan",
+  "trial over": "Your last plan",
+  paused: "Your last plan",
+  unpaid: "Your plan, not paid",
+  unfinished: "You chose this",
+  returned: "Your plan, payment returned",
+};
 
 /** What stands where a button would, of what an owner has: at another price they read how they pay. */
 const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (

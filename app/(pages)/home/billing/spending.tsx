@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
 import { readPart } from "../../read-part";
-import { formatCredits } from "./format-credits";
+import { decimalsIn, formatCredits } from "./format-credits";
 
 /** What used an account's credits; `undefined` if it cannot be read. */
 export const readSpendingOf = (accountId: string, nowMs: number) =>
@@ -29,6 +29,7 @@ export function Spending({ read }: { read: Read | undefined }) {
 
 function Groups({ groups, hasMoreGroups, hasOlder }: Read) {
   const days = [...Map.groupBy(groups, ({ day }) => day)];
+  const decimals = decimalsIn(groups.map(({ spent }) => spent));
   return (
     <>
       {days.map(([day, ofDay]) => (
@@ -38,7 +39,7 @@ function Groups({ groups, hasMoreGroups, hasOlder }: Read) {
             {ofDay.map(({ backend_id, reason, count, spent }) => (
               <li key={`${backend_id} ${reason}`}>
                 <span>{reason}</span>
-                <b>{formatCredits(spent)}</b>
+                <b>{formatCredits(spent, decimals)}</b>
                 <small className="quiet">
                   {backend_id}
                   {count > 1 && `, ${count} times`}
@@ -59,6 +60,7 @@ function Groups({ groups, hasMoreGroups, hasOlder }: Read) {
 }
 
 function Holds({ holds, hasMoreHolds }: Read) {
+  const decimals = decimalsIn(holds.map(({ thousandths }) => thousandths));
   return (
     <>
       <h3>Held for work that goes on</h3>
@@ -66,7 +68,7 @@ function Holds({ holds, hasMoreHolds }: Read) {
         {holds.map(({ id, thousandths, backend_id, reason, expires_at_ms }) => (
           <li key={id}>
             <span>{reason}</span>
-            <b>{formatCredits(thousandths)}</b>
+            <b>{formatCredits(thousandths, decimals)}</b>
             <small className="quiet">
               {backend_id}, until <Clock atMs={expires_at_ms} shows="day and time" /> at the latest
             </small>

@@ -63,14 +63,14 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
       ) : next && state !== "returned" ? (
         <Renewal licence={licence} next={next} period={period} />
       ) : (
-        <Day licence={licence} next={next} change={change} />
+        <Day licence={licence} next={next} change={change} card={card} />
       )}
       {priceNotes[state] && deletes_at_ms === null && price && (
         <Fact name="Price" note={priceNotes[state]}>
           {price}
         </Fact>
       )}
-      {card && !endsWithAccount && next?.amount !== 0 && (
+      {card && !endsWithAccount && next?.amount !== 0 && licence.next_attempt_ms === null && (
         <Fact name="Card" note={`ending in ${card.last4}`}>
           {titleCase(card.brand)}
         </Fact>
@@ -163,7 +163,12 @@ function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: Ren
 }
 
 /** What is due of a licence, when Stripe tries again, and what happens on which day. */
-function Day({ licence, next, change }: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next" | "change">) {
+function Day({
+  licence,
+  next,
+  change,
+  card,
+}: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next" | "change" | "card">) {
   const state = licenceStateOf(licence);
   const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
   const { day, note } = days[state] ?? {};
@@ -175,7 +180,10 @@ function Day({ licence, next, change }: Pick<LicenceFactsProps, "licence"> & Pic
         </Fact>
       )}
       {sum && licence.next_attempt_ms !== null && (
-        <Fact name="Next attempt" note="Stripe charges your card by itself">
+        <Fact
+          name="Next attempt"
+          note={`Stripe charges your ${card ? `${titleCase(card.brand)} ending in ${card.last4}` : "card by itself"}`}
+        >
           <Clock atMs={licence.next_attempt_ms} shows="date" />
         </Fact>
       )}
@@ -203,7 +211,14 @@ function changeInWords({ offer, credit }: NonNullable<Terms["change"]> = {}) {
 }
 
 /** What ended, or ends, without anything that is charged yet. */
-const noMore: readonly LicenceState[] = ["ended", "trial over", "paused", "cancelled"];
+const noMore: readonly LicenceState[] = [
+  "ended",
+  "trial over",
+  "paused",
+  "pausing",
+  "cancelled",
+  "not collected",
+];
 
 const stops = "Assistants stop on";
 
