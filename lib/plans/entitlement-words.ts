@@ -50,7 +50,7 @@ export type StateWords = {
   /** What to do next; after a refusal, the hint that an app gets with it. */
   next: string;
   /** The page on which to do it. */
-  step?: { words: string; path: string };
+  step?: { words: string; path: string } | undefined;
   /** What may be done in its place. */
   other?: { words: string; path: string } | undefined;
   /** Whether it is for us to do. */
@@ -76,6 +76,12 @@ export const choosePlan = "Choose a plan";
 
 const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
 const choose = () => settings().billing && stepTo(choosePlan);
+
+/** What an owner reads in place of the step to choose a plan, where none is sold. */
+export const notSold = (mayRun: boolean): Pick<StateWords, "next" | "step"> => ({
+  next: `${mayRun ? "Your trial is free." : "Your assistants are paused, and nothing is lost."} Plans aren’t sold on this site: for one, ${askUs()}.`,
+  step: undefined,
+});
 
 /** What the words of a state are made of. */
 type Facts = {

@@ -12,7 +12,7 @@ import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
-import { isDue, leavingWords, licensedTag } from "@/lib/plans/entitlement-words";
+import { choosePlan, isDue, leavingWords, licensedTag, notSold } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
@@ -24,7 +24,7 @@ import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
-import { type Purchases, readPurchases } from "./billing/offers";
+import { type Purchases, readPurchases, sellsPlans } from "./billing/offers";
 import { CheckResult } from "./check-result";
 
 /** A visit by the owner in person, not by a program that has a token. */
@@ -82,8 +82,14 @@ export function ownerPage(
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
       const standing = describeStanding(known, bought?.licence, nowMs, account?.time_zone);
+      const isUnsold =
+        plans !== undefined &&
+        settings().billing !== undefined &&
+        standing.step?.words === choosePlan &&
+        !(await sellsPlans(plans, nowMs));
       const state: Standing = {
         ...standing,
+        ...(isUnsold && notSold(standing.mayRun)),
         ...(contents &&
           standing.tag === licensedTag && { tag: plans?.get(contents.plan)?.title ?? licensedTag }),
         ...(account?.deletes_at_ms != null && {

@@ -149,8 +149,17 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
 
   it("are none, and there is nothing to choose, where no price is sold any more", async () => {
     for (const id of ["price_month", "price_team"]) setPrice(id, { active: false });
-    const text = await read(await shop.admit("--trial-ends", "2026-01-01"));
-    expect(text).not.toMatch(/€|until you choose one|You can cancel at any time/);
+    const ended = await shop.admit("--trial-ends", "2026-01-01");
+    const trying = await shop.admit("--trial-days", "2");
+    const unsold = / Plans aren’t sold on this site: for one, (write to|ask) /;
+    for (const path of ["/home", "/home/billing"]) {
+      for (const buyer of [ended, trying]) {
+        const text = await read(buyer, path);
+        expect(text).not.toMatch(/€|until you choose one|You can cancel at any time|Choose a plan/);
+        if (buyer === ended || path === "/home") expect(text).toMatch(unsold);
+      }
+    }
+    expect(await read(trying)).toContain("Plans aren’t sold on this site.");
   });
 
   it("say where tax is added: by the price, else by Stripe's settings", async () => {
@@ -181,7 +190,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     expect(await read(buyer)).toMatch(
-      /Amount due€147\.00 Next attempt[\w ]+Stripe charges your card by itselfAssistants stop on/,
+      /Amount due€147\.00 Next attempt[\w ]+Stripe charges your Visa ending in 4242Assistants stop on/,
     );
   });
 

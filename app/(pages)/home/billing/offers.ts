@@ -127,7 +127,7 @@ export async function readOffersTo(
   const creditPrices = (settings().billing?.creditPrices ?? []).map((id) => ({ id, plan: undefined }));
   const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    readOffers(await readSold(plans), { plans, currency, fallbackName: "Plan" }, nowMs),
+    readOffers((await readSold(plans)) ?? [], { plans, currency, fallbackName: "Plan" }, nowMs),
     sellsCreditsTo(account)
       ? readOffers(creditPrices, { plans, currency, fallbackName: "Credits" }, nowMs)
       : [],
@@ -160,9 +160,14 @@ export async function readChangesOf(
 const currencyOf = ({ subscriptions }: Purchases) =>
   subscriptions.find(({ currency }) => currency)?.currency ?? undefined;
 
-/** The prices that are sold as licences; none while the store is away. */
-const readSold = async (plans: Plans) =>
-  (await readPart("the prices could not be read", (db) => listSold(db, plans))) ?? [];
+/** The prices that are sold as licences; `undefined` while the store is away. */
+const readSold = (plans: Plans) => readPart("the prices could not be read", (db) => listSold(db, plans));
+
+/** Whether any plan is sold here. While that cannot be read, one is. */
+export async function sellsPlans(plans: Plans, nowMs: number): Promise<boolean> {
+  const sold = await readSold(plans);
+  return !sold || (await readOffers(sold, { plans, fallbackName: "Plan" }, nowMs)).length > 0;
+}
 
 type Shown = { plans: Plans; fallbackName: string; currency?: string | undefined };
 
