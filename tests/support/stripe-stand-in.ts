@@ -158,6 +158,8 @@ export class StripeStandIn {
     percent: 20,
     behavior: "inferred_by_currency",
   };
+  /** The tax that the preview of a change adds. */
+  taxOfChange = 0;
   /** What the portal lets customers change. */
   readonly subscriptionUpdate = {
     enabled: true,
@@ -697,7 +699,11 @@ export class StripeStandIn {
       change?.isAnew === true || fields.get("subscription_details[proration_behavior]") === "always_invoice";
     const lines = change ? this.linesOf(id, change, isOnce) : [];
     const total = change && lines.reduce((sum, { amount }) => sum + amount, 0);
-    const sum = total === undefined ? this.sumOf(id) : { total, total_excluding_tax: total };
+    const taxed = {
+      ...{ total: (total ?? 0) + this.taxOfChange, total_excluding_tax: total },
+      total_taxes: [{ amount: this.taxOfChange, tax_behavior: "exclusive" }],
+    };
+    const sum = total === undefined ? this.sumOf(id) : taxed;
     const credit = this.credits.get(String(subscription.customer)) ?? 0;
     return ok({
       ...{ id: `upcoming_${this.newId("in")}`, object: "invoice", status: "draft", ...sum },

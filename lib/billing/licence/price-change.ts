@@ -21,10 +21,10 @@ type Portal = Stripe.BillingPortal.Configuration.Features.SubscriptionUpdate;
 
 /**
  * What a change costs: a payment at once, or the next one, or the change waits for the end of the period. The payment is what
- * is `charged` until a day, less what is `credited`, with tax, discounts and what the customer has at Stripe.
+ * is `charged` until a day, less what is `credited`, with `addedTax`, discounts and what the customer has at Stripe.
  */
 export type ChangeCost =
-  | { at: "once" | "next payment"; payment: NextPayment; charged: number; credited: number; untilMs: number }
+  | ({ at: "once" | "next payment"; payment: NextPayment } & ReturnType<typeof partsOf>)
   | { at: "period end"; atMs: number };
 
 const portals = () => processSingleton("portal", () => new KeptReadings<Portal | undefined>(portalKeptMs));
@@ -97,13 +97,16 @@ export function readChangeCost(
   return readForPage(costs().read(`${id} ${version} ${last_event_at_ms} ${priceId}`, nowMs, ask));
 }
 
-/** The parts of a previewed invoice: what its lines add, until when the longest of those lasts, and what they take off. */
-function partsOf({ lines, period_end }: Stripe.Invoice) {
+/** The parts of a previewed invoice: what its lines add, until when the longest of those lasts, what they take off, and tax. */
+function partsOf({ lines, period_end, total_taxes }: Stripe.Invoice) {
   const added = lines.data.filter(({ amount }) => amount >= 0);
   const charged = added.reduce((sum, { amount }) => sum + amount, 0);
   return {
     charged,
     credited: charged - lines.data.reduce((sum, { amount }) => sum + amount, 0),
+    addedTax: (total_taxes ?? [])
+      .filter(({ tax_behavior }) => tax_behavior === "exclusive")
+      .reduce((sum, { amount }) => sum + amount, 0),
     untilMs: (added.length > 0 ? Math.max(...added.map(({ period }) => period.end)) : period_end) * 1000,
   };
 }

@@ -123,6 +123,17 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     );
   });
 
+  it("says what tax it adds, and what the customer's credit takes off", async () => {
+    const { buyer, subscription } = await halfway();
+    stripe.taxOfChange = 1000;
+    stripe.credits.set(String(stripe.subscriptions.get(subscription)?.customer), 300);
+    onTestFinished(() => void Object.assign(stripe, { taxOfChange: 0 }));
+    expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(
+      /€990\.00Less what you paid and have not used−€24\.\d\dTax€10\.00Less your discount or credit−€3\.00You pay now€972\.5\dNext/,
+    );
+    stripe.credits.set(String(stripe.subscriptions.get(subscription)?.customer), 0);
+  });
+
   it("is offered by the prices and the portal alone, to one licence that renews", async () => {
     const { buyer, subscription } = await halfway();
     for (const withheld of [

@@ -54,16 +54,14 @@ function Cost({ offer, cost }: { offer: Offer; cost: ChangeCost }) {
         <NextCharge atMs={cost.atMs}>{priceOf(offer)}</NextCharge>
       </dl>
     );
-  const { at, charged, credited, untilMs, payment } = cost;
+  const { at, charged, credited, addedTax, untilMs, payment } = cost;
   const { amount, tax, currency } = payment;
   const money = (sum: number) => moneyInWords(sum, currency).replace("-", "−");
-  const rest = amount - charged + credited;
-  const isTaxAdded = tax > 0 && rest >= tax;
-  const other = isTaxAdded ? rest - tax : rest;
+  const other = amount - (charged - credited + addedTax);
   const sum = (
     <>
       {amount > 0 ? money(amount) : "Nothing"}
-      {tax > 0 && !isTaxAdded && <small>{money(tax)} of it is tax</small>}
+      {tax > 0 && addedTax === 0 && <small>{money(tax)} of it is tax</small>}
     </>
   );
   return (
@@ -79,9 +77,9 @@ function Cost({ offer, cost }: { offer: Offer; cost: ChangeCost }) {
         {money(charged)}
       </Row>
       {credited > 0 && <Row name="Less what you paid and have not used">{money(-credited)}</Row>}
+      {addedTax > 0 && <Row name="Tax">{money(addedTax)}</Row>}
       {other < 0 && <Row name="Less your discount or credit">{money(other)}</Row>}
       {other > 0 && <Row name="Kept for your next charges">{money(other)}</Row>}
-      {isTaxAdded && <Row name="Tax">{money(tax)}</Row>}
       {at === "once" ? (
         <>
           <Row name="You pay now" isTotal>
