@@ -122,7 +122,7 @@ test("an owner is given a line for each agent that can be asked, and none for an
   }
 });
 
-test("an open page ticks the app that was approved last once it asks", async ({ page }) => {
+test("an open page says what the app that was approved last was told, once it asks", async ({ page }) => {
   await page.clock.install();
   await comeHome(page, "asks@example.com", "--plan", "hobby");
   runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms)
