@@ -17,7 +17,7 @@ import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { type Exchange, exchangeOf } from "@/lib/oauth/exchange";
-import { findRedirectFault, respellRedirectUri } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault, spellingsOf } from "@/lib/oauth/redirect-uri";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
 import { loadLibrary } from "@/lib/runtime/load-library";
@@ -37,8 +37,7 @@ export async function authorizationServer(): Promise<Provider> {
     const { redirectUriAllowed } = prototype;
     // A native client may name any loopback port, and ours is one (RFC 8252 §7.3).
     prototype.redirectUriAllowed = function (uri) {
-      if (findRedirectFault(uri)) return false;
-      return redirectUriAllowed.call(this, uri) || redirectUriAllowed.call(this, respellRedirectUri(uri));
+      return !findRedirectFault(uri) && spellingsOf(uri).some((one) => redirectUriAllowed.call(this, one));
     };
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;

@@ -38,11 +38,20 @@ function isOurs(protocol: string, hostname: string, port: string): boolean {
   return [own.port, office?.port, backend?.port, metricsPort].some((ours) => String(ours) === port);
 }
 
-/** The other spelling of a redirect URI without a path: with the slash that the URL standard adds, or without. */
-export function respellRedirectUri(uri: string): string {
-  const respelled = withSlash(uri);
-  return respelled === uri ? uri.replace(/^(https?:\/\/[^/?]+)\/(?=\?|$)/i, "$1") : respelled;
+/**
+ * What may be registered for a redirect URI: with the slash that the URL standard adds to a host alone, or without; and by
+ * another name of the owner's computer, where any program may listen on any port in any case. Clients change the name with an
+ * update (slackapi/slack-skills-plugin#120).
+ */
+export function spellingsOf(uri: string): string[] {
+  const withoutSlash = uri.replace(/^(https?:\/\/[^/?]+)\/(?=\?|$)/i, "$1");
+  return [withoutSlash, withSlash(uri)].flatMap((spelled) => [
+    spelled,
+    ...loopback.map((name) => spelled.replace(ofLoopback, `http://${name}`)),
+  ]);
 }
+
+const ofLoopback = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/?]|$)/i;
 
 function withSlash(uri: string): string {
   return uri.replace(/^(https?:\/\/[^/?]+)(?=\?|$)/i, "$1/");

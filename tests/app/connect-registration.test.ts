@@ -247,6 +247,22 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     expect(await opens("native", "http://127.0.0.1:8787/other")).toBe(400);
   });
 
+  // slackapi/slack-skills-plugin#120
+  it("gets the answer at another name of its computer, which an update of it may use", async () => {
+    for (const [uri, asked] of [
+      ["http://localhost:3118/callback", "http://127.0.0.1:3118/callback"],
+      ["http://127.0.0.1/callback", "http://localhost:51000/callback"],
+      ["http://localhost:8787", "http://[::1]:9000/"],
+    ] as const) {
+      const id = await idOf({ redirect_uris: [uri] });
+      const back = await answerApp(browser, service, addressFor(id, asked));
+      expect(back.startsWith(`${asked}?`), back).toBe(true);
+      expect((await redeemCode(service, id, asked, back)).status).toBe(200);
+      for (const other of [`${asked}x`, asked.replace("http:", "https:"), "http://127.0.0.2:3118/callback"])
+        expect((await browser.open(authorizePath(id, other))).status, other).toBe(400);
+    }
+  });
+
   it("keeps ten addresses at most, as many as fit into its id, and one that is not in a list", async () => {
     const uris = Array.from({ length: 12 }, (_, n) => `https://app.example/${n}`);
     const registered = async (client: object) =>
