@@ -58,9 +58,7 @@ async function exchange(call: Call): Promise<ResponseParts> {
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
   const { credential, session, grant } = await consumeExchangeLimit(call, form, uid);
   if (uid && credential && isPending(credential)) return redirectTo({ to: pageOfRequest(uid) });
-  // A refresh token shows whose it is, and some clients do not name themselves with one: anthropics/claude-code#53021.
-  if (credential?.kind === "RefreshToken" && !form.has("client_id"))
-    form.set("client_id", String(credential.clientId));
+  addKnown(form, credential);
   const asked: Exchange = {
     credential,
     session,
@@ -81,6 +79,15 @@ async function exchange(call: Call): Promise<ResponseParts> {
   if (path === token.path) return issueTokens(call, form, asked, answer);
   const isCode = path === device.path && answer.status === 200;
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
+}
+
+/** Adds what clients leave out of a request whose code or token says it. */
+function addKnown(form: URLSearchParams, { kind, clientId, redirectUri }: AdapterPayload = {}): void {
+  // With a refresh token: anthropics/claude-code#53021.
+  if (kind === "RefreshToken" && !form.has("client_id")) form.set("client_id", String(clientId));
+  // OAuth 2.1 has it no more, because PKCE binds a code to its request (draft-ietf-oauth-v2-1 §10.2).
+  if (kind === "AuthorizationCode" && !form.has("redirect_uri"))
+    form.set("redirect_uri", String(redirectUri));
 }
 
 /**

@@ -187,6 +187,17 @@ describe.each(engines)("an app, on $name", async (engine) => {
     expect([back.searchParams.get("error"), back.searchParams.has("code")]).toEqual([error, false]);
   });
 
+  it("may redeem its code without its redirect URI, as in OAuth 2.1, but not with another", async () => {
+    const back = await answerApp(owner, service, url + authorizePath("native", redirectUri));
+    const other = await redeemCode(service, "native", `${redirectUri}x`, back);
+    expect([other.status, JSON.parse(other.text).error]).toEqual([400, "invalid_grant"]);
+    const unproved = { code_verifier: "w".repeat(43) };
+    const refused = await redeemCode(service, "native", "", back, unproved);
+    expect([refused.status, JSON.parse(refused.text).error]).toEqual([400, "invalid_grant"]);
+    const tokens = read(await redeemCode(service, "native", "", back));
+    expect(await reach(tokens)).toEqual({ api: 200, mcp: 200 });
+  });
+
   // anthropics/claude-code#53021
   it("may renew and revoke by its refresh token alone, but redeems no code without its name", async () => {
     const tokens = read(await byDevice({}));
