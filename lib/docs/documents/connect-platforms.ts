@@ -263,7 +263,7 @@ It prints a code, connects, then asks in a loop. At the next start it does not a
 
 ## 3. The owner enters the code
 
-At ${linkToPage(pages.connect)} on any device, within ${describeSeconds(oauthSeconds.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
+At ${linkToPage(pages.connect)} on any device, within ${describeSeconds(oauthSeconds.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628, section 5.4).
 
 ## How the file does it
 
