@@ -204,8 +204,10 @@ export async function addPriceToPlan(
   nowMs: number,
 ): Promise<void> {
   const limits = limit === null ? {} : { assistants: limit };
-  const readState = async (transaction: Db) =>
-    planOfPrice(await listPlanPrices(transaction, await readPlans(transaction)), id)?.name ?? null;
+  async function readState(transaction: Db) {
+    const plan = planOfPrice(await listPlanPrices(transaction, await readPlans(transaction)), id);
+    return plan ? { plan: plan.name } : null;
+  }
   const about = { by: "service", what: "plan of a price", whom: id, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     await renewVersion(transaction);

@@ -48,6 +48,10 @@ describe.each(engines)("the prices of plans, on $name", (engine) => {
       { name: "team-licence", limits: { assistants: 25 }, prices: ["price_team"] },
     ];
     expect(await shop.plansNow()).toEqual(made);
+    const audited = await shop.service.adminJson<{ whom: string | null }[]>("audit", "list");
+    expect(audited.filter(({ whom }) => whom === "price_team")).toMatchObject([
+      { who: "service", what: "plan of a price", before: null, after: { plan: "team-licence" } },
+    ]);
     await shop.service.stop();
     shop.service.environment.STRIPE_LICENCE_PRICES = "";
     await shop.service.run();
