@@ -105,6 +105,15 @@ const rows: Row[] = [
     ],
   ),
   [
+    "changed, the change's invoice open, that of the renewal void",
+    ended,
+    (subscription) => {
+      changeTo("price_small", "open", subscription);
+      stripe.renew(subscription, { isPaid: false });
+      become("active", "void")(subscription);
+    },
+  ],
+  [
     "changed, the change's invoice void, then paused",
     ended,
     (subscription) => {
