@@ -36,15 +36,25 @@ function warnOfExposure(socket: Socket): void {
   );
 }
 
-/** Common options of all connections. 64-bit integers are returned as numbers. */
+/** What an address may say of a connection besides where it leads; all else in its query is ignored. */
+const passedOn = ["application_name", "client_encoding", "fallback_application_name", "options"];
+
+/**
+ * Common options of all connections, each by itself: of an address, pg would decode only some characters of the database's
+ * name, and where it asks for TLS at once, forget ours. 64-bit integers are returned as numbers.
+ */
 export function connectionOptions({ address, ssl }: Way): pg.PoolConfig {
-  const url = new URL(address);
-  for (const name of ["sslmode", "sslrootcert", "sslcert", "sslkey"]) url.searchParams.delete(name);
-  if (!ssl) url.searchParams.delete("sslnegotiation");
+  const { hostname, port, username, password, pathname, searchParams } = new URL(address);
+  const names = ssl ? [...passedOn, "sslnegotiation"] : passedOn;
   return {
-    connectionString: url.href,
+    ...Object.fromEntries([...searchParams].filter(([name]) => names.includes(name))),
+    host: searchParams.get("host") ?? decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1"),
+    port: Number(port),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
     ssl,
-    enableChannelBinding: url.searchParams.get("channel_binding") === "require",
+    enableChannelBinding: searchParams.get("channel_binding") === "require",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probeAfterMs,

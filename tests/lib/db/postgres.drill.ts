@@ -6,6 +6,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } fr
 import { findAccount } from "@/lib/accounts/accounts";
 import { readCaller } from "@/lib/accounts/caller";
 import { addAccount } from "@/lib/accounts/joining/invitations";
+import { connectionOptions } from "@/lib/db/postgres/connection";
+import { type Way, waysTo } from "@/lib/db/postgres/tls";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { operations } from "@/lib/http/register/operations";
@@ -198,6 +200,33 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     await client.end();
     await Promise.all(reads);
     await store.close();
+  });
+
+  it("lead to the database of this name, whatever is in it", async () => {
+    const name = `${crypto.randomUUID()} +&:@/?#%41`;
+    await queryOnce(postgresUrl, `CREATE DATABASE "${name}" TEMPLATE ${inject("postgresTemplate")}`);
+    const databaseUrl = postgresUrl.replace(/\/postgres$/, `/${encodeURIComponent(name)}`);
+    const store = new Store({ databaseUrl, dataDir: "" });
+    await addAccount(await store.ready(), email, {}, Date.now());
+    await store.close();
+    expect(await queryOnce(postgresUrl, `SELECT 1 FROM pg_database WHERE datname = '${name}'`)).toHaveLength(
+      1,
+    );
+  });
+
+  it("keep to their sslmode where TLS begins at once", () => {
+    for (const [sslmode, rejectUnauthorized] of [
+      ["require", false],
+      ["verify-full", true],
+    ]) {
+      const [way] = waysTo(`postgres://db/office?sslmode=${sslmode}&sslnegotiation=direct`);
+      const { ssl, connectionParameters } = new pg.Client(connectionOptions(way as Way)) as unknown as {
+        ssl: object;
+        connectionParameters: object;
+      };
+      expect(ssl).toMatchObject({ rejectUnauthorized });
+      expect(connectionParameters).toMatchObject({ sslnegotiation: "direct" });
+    }
   });
 
   it.runIf(process.platform === "linux")("are probed after a minute of silence", async () => {
