@@ -1,4 +1,5 @@
-import { type LookupAddress, lookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
 import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -156,19 +157,26 @@ function mayReach(address: string, isThisMachine: boolean): boolean {
   return !privateNetworks.has(address) && !reserved.has(address);
 }
 
-/** A lookup that finds only addresses which may be reached, at the time of the connection: names can change. */
-const checkedLookup =
-  (isThisMachine: boolean): LookupFunction =>
-  (name, options, callback) => {
-    lookup(name, { ...options, all: true }, (failure, found) => {
-      const allowed = (found ?? []).filter(({ address }) => mayReach(address, isThisMachine));
+/**
+ * A lookup that finds only addresses which may be reached, at the time of the connection: names can change. It asks once for all
+ * who wait: Node has two threads for every name, which one without an answer would hold for minutes.
+ */
+function checkedLookup(isThisMachine: boolean): LookupFunction {
+  let asked: Promise<LookupAddress[]> | undefined;
+  return (name, options, callback) => {
+    asked ??= lookup(name, { ...options, all: true }).finally(() => {
+      asked = undefined;
+    });
+    const answer = (found: LookupAddress[]) => {
+      const allowed = found.filter(({ address }) => mayReach(address, isThisMachine));
       const [first] = allowed;
-      if (failure) callback(failure, "");
-      else if (!first) callback(new Error(unreachable((found[0] as LookupAddress).address)), "");
+      if (!first) callback(new Error(unreachable((found[0] as LookupAddress).address)), "");
       else if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
-    });
+    };
+    asked.then(answer, (failure) => callback(failure, ""));
   };
+}
 
 /** The words of a failure, which has several where several addresses were tried. */
 function wordsOf(failure: Error): string {

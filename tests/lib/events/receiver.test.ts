@@ -1,7 +1,19 @@
+import type * as dns from "node:dns/promises";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Receiver } from "@/lib/events/receiver";
 import { createFolder } from "@/tests/support/leash";
+
+const names = vi.hoisted(() => [] as string[]);
+vi.mock("node:dns/promises", async (original) => {
+  const { lookup, ...others } = await original<typeof dns>();
+  const noted = (name: string, options: object) => {
+    names.push(name);
+    return lookup(name, options);
+  };
+  return { ...others, lookup: noted };
+});
 
 /** What we make of an answer's bytes, after which its server closes the connection. */
 async function deliverTo(answer: string) {
@@ -34,4 +46,20 @@ it.each([
 it("an event is not accepted by an answer that breaks off", async () => {
   const answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok";
   expect(await deliverTo(answer)).toMatchObject({ status: null, answer: "the answer broke off" });
+});
+
+it("the name of a receiver is looked up once for all events that wait for it", async () => {
+  vi.stubEnv("DATA_DIR", createFolder());
+  const server = createHttpServer((_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+  const { port } = server.address() as AddressInfo;
+  const receiver = new Receiver(new URL(`http://localhost:${port}/events`));
+  onTestFinished(() => {
+    receiver.close();
+    server.close();
+    vi.unstubAllEnvs();
+  });
+  const answers = await Promise.all(Array.from({ length: 32 }, () => receiver.post({}, "{}")));
+  expect(answers.map(({ status }) => status)).toEqual(Array(32).fill(200));
+  expect(names).toEqual(["localhost"]);
 });
