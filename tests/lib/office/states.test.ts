@@ -69,7 +69,6 @@ const withoutChance = (said: string) =>
     .replaceAll(/(?:^\|.*\n)+/gm, (rows) => `${rows.split("\n").sort().join("\n").trim()}\n`);
 
 const pages: Record<string, string> = {
-  today: "/today",
   accounts: "/accounts",
   "accounts-found": "/accounts?find=buyer-2&plan=trial",
   "accounts-in-trial": "/accounts?trials=running",
