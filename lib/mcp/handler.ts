@@ -101,9 +101,10 @@ function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | unde
   return { status: error.status, body, headers: Object.entries(headers).flat() };
 }
 
+/** The field may come twice: from some libraries in another case too, where a person has set it as well. */
 function requireJson(headers: SentHeaders): void {
-  const [sent = ""] = headers.get("content-type")?.split(";", 1) ?? [];
-  if (sent.trim().toLowerCase() === "application/json") return;
+  const sent = headers.get("content-type") ?? "";
+  if (sent.split(",").every((type) => /^\s*application\/json\s*(?:;|$)/i.test(type))) return;
   throw new ApiError("invalid_request", {
     status: 415,
     message: "The Content-Type of the body is not application/json.",
@@ -201,6 +202,7 @@ async function exchange(
   };
   // Clients send all kinds of Accept fields, and every client can read JSON.
   own.set("accept", "application/json, text/event-stream");
+  own.set("content-type", "application/json");
   const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers: own });
   const parsed = { parsedBody: message };
   const response = isLegacy

@@ -63,6 +63,19 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     },
   );
 
+  it("accepts a Content-Type that is sent twice, as httpx does with one in another case", async () => {
+    const call = { method: "tools/call", params: { name: "get_health" } };
+    for (const type of [
+      "application/json, application/json",
+      "application/json; charset=utf-8,application/json",
+    ])
+      for (const send of [postLegacy, postModern])
+        for (const message of [list, call]) {
+          const answer = await send(service, message, { path, headers: { "Content-Type": type } });
+          expect([answer.status, JSON.parse(answer.text).error], type).toEqual([200, undefined]);
+        }
+  });
+
   // lowdefy/lowdefy#2345, different-ai/openwork#3944
   it("accepts a version that is sent twice, as Claude Code and some proxies do, and no two versions", async () => {
     const twice = { "MCP-Protocol-Version": "2025-11-25, 2025-11-25" };
@@ -159,20 +172,20 @@ describe("an invalid message", () => {
     expectCounted(answer, limit);
   });
 
-  it.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])(
-    "is refused with 415 if its Content-Type is %j",
-    async (type) => {
-      const answer = await post(service, ping, { headers: { "Content-Type": type } });
-      expectRefusal(service, answer, {
-        status: 415,
-        code: "invalid_request",
-        message: "The Content-Type of the body is not application/json.",
-        hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
-      });
-      expectMcpStamp(service, answer);
-      expectCounted(answer, limit);
-    },
-  );
+  it.each([
+    ...["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""],
+    ...["application/json, text/plain", "text/plain, application/json"],
+  ])("is refused with 415 if its Content-Type is %j", async (type) => {
+    const answer = await post(service, ping, { headers: { "Content-Type": type } });
+    expectRefusal(service, answer, {
+      status: 415,
+      code: "invalid_request",
+      message: "The Content-Type of the body is not application/json.",
+      hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
+    });
+    expectMcpStamp(service, answer);
+    expectCounted(answer, limit);
+  });
 
   it.each(["", "text/plain", "application/x-www-form-urlencoded", "application/json"])(
     "is first asked for a token where each message needs one, if its Content-Type is %j",
