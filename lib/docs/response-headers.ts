@@ -33,7 +33,8 @@ export const headerMeanings = {
   Sunset: "Only after a retirement is announced: when it starts to return `410`, as an HTTP date (RFC 8594).",
   "WWW-Authenticate":
     'The authentication scheme (RFC 6750, section 3), with `error="invalid_token"` if a token was sent. For a token that is bound to a key the scheme is `DPoP`, and `error_description` says what is wrong with its proof (RFC 9449, section 7.1).',
-  "DPoP-Nonce": 'With `error="use_dpop_nonce"`, what the next proofs have to say as `nonce` (RFC 9449, section 9).',
+  "DPoP-Nonce":
+    'With `error="use_dpop_nonce"`, what the next proofs have to say as `nonce` (RFC 9449, section 9).',
   Allow: "The methods that the path accepts.",
   "Retry-After": "Seconds to wait before asking again; add a small random delay.",
 };

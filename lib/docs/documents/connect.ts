@@ -92,7 +92,7 @@ An app that proves with each request for tokens that it has a key (DPoP, RFC 944
 | Client | The owner sees | Redirect URIs |
 | --- | --- | --- |
 | \`${nativeClient.client_id}\` | “A program on this computer”; for a code, “a device”, with the time and network of the request | loopback addresses on any port; none for a device code |
-| one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback (on any port), its own scheme, or HTTPS |
+| one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback (on any port, by any of its names), its own scheme, or HTTPS |
 | the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
 All clients need PKCE with \`S256\` and have no client secret. The operator registers an app with a command:
