@@ -84,6 +84,7 @@ const collections: { [file: string]: string[] } = {
   "lib/db/sqlite/write-turns.ts": ["writes that wait, each for as long as the store may take"],
   "lib/events/delivery-runner.ts": [
     "accounts whose events wait: as many as are read ahead",
+    "accounts of which more waits in the store: as many as have it",
     "accounts whose event is being sent",
     "until the next round notes them",
     "accounts, until one is accepted or the receiver is taken to be away",

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { addPriceToPlan, settlePayers } from "@/lib/accounts/terms/plan-changes";
-import { limitOf, readAmount, readPrice } from "@/lib/billing/prices/prices";
+import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { idOf } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
 import { requireBilling } from "@/lib/http/checks/billing";
@@ -16,13 +16,6 @@ export type SoldPrice = { id: string; plan: Plan | undefined };
 /** The prices that are sold as licences: those of plans, and those in STRIPE_LICENCE_PRICES that no plan has yet. */
 export async function listSold(db: Db, plans?: Plans): Promise<SoldPrice[]> {
   return soldOf(await listPlanPrices(db, plans ?? (await readPlans(db))));
-}
-
-/** The first plan that is sold with what it costs, `Office for €49 a month`; `undefined` if that is not known in time. */
-export async function readExample(db: Db, nowMs: number): Promise<string | undefined> {
-  const [first] = await listSold(db);
-  const amount = first && (await readAmount(first.id, undefined, nowMs));
-  return amount && first.plan && `${first.plan.title} for ${amount}`;
 }
 
 function soldOf(prices: PlanPrice[]): SoldPrice[] {

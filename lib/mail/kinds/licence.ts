@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import * as z from "zod";
-import { readAmount } from "@/lib/billing/prices/prices";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -107,20 +106,12 @@ export const licenceMails = {
   }),
 };
 
-const examplePlan = "Your plan “Office” (€49 a month)";
+const examplePlan = "Your plan “Office”";
 
-/** The plan of a price as a mail calls it, with what it costs, as far as both are known. */
-async function namePlan(
-  db: Db,
-  licence: { price_id: string | null; currency: string | null } | undefined,
-  nowMs: number,
-): Promise<string> {
-  const { price_id = null, currency } = licence ?? {};
-  const prices = price_id ? await listPlanPrices(db, await readPlans(db)) : [];
-  const title = planOfPrice(prices, price_id)?.title;
-  if (!price_id || !title) return "Your plan";
-  const amount = settings().billing && (await readAmount(price_id, currency ?? undefined, nowMs));
-  return `Your plan “${title}”${amount ? ` (${amount})` : ""}`;
+/** The plan of a price as a mail calls it. */
+async function namePlan(db: Db, priceId: string | null = null): Promise<string> {
+  const plan = planOfPrice(await listPlanPrices(db, await readPlans(db)), priceId);
+  return plan ? `Your plan “${plan.title}”` : "Your plan";
 }
 
 /** Marks the cancelled licences that end soon. */
@@ -167,10 +158,10 @@ async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
 }
 
 /** `undefined` if it goes on, or the account has another one. */
-async function findEnding(db: Db, mail: z.infer<typeof ending>, nowMs: number) {
+async function findEnding(db: Db, mail: z.infer<typeof ending>) {
   const licence = await ownedSubscriptions(db)
     .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
-    .select(["email", "plan_before", "trial_ends_before_ms", "price_id", "subscription.currency"])
+    .select(["email", "plan_before", "trial_ends_before_ms", "price_id"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("subscription.status", "in", ["active", "trialing"])
     .where("ends_at_ms", "=", mail.endsAtMs)
@@ -188,7 +179,7 @@ async function findEnding(db: Db, mail: z.infer<typeof ending>, nowMs: number) {
     .executeTakeFirst();
   const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
   if (!after) return undefined;
-  return { to: licence.email, endsAtMs: mail.endsAtMs, after, plan: await namePlan(db, licence, nowMs) };
+  return { to: licence.email, endsAtMs: mail.endsAtMs, after, plan: await namePlan(db, licence.price_id) };
 }
 
 /** `undefined` if the account has a licence again. */
@@ -204,7 +195,7 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
   const how: LicenceEnd = licence ? endStateOf(licence) : "ended";
   const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
-  return after && { to: owner.email, after, end, plan: await namePlan(db, licence, nowMs) };
+  return after && { to: owner.email, after, end, plan: await namePlan(db, licence?.price_id) };
 }
 
 function ownedSubscriptions(db: Db) {

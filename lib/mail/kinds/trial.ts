@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
 import * as z from "zod";
-import { readExample } from "@/lib/billing/prices/licence-prices";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
@@ -34,18 +33,16 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({
-      "trial-ending": { endsAtMs: atMs + 3 * dayMs, example: "Office for €49 a month" },
-    }),
+    examples: (atMs) => ({ "trial-ending": { endsAtMs: atMs + 3 * dayMs } }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs, example }, zone) {
+    text({ endsAtMs }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your trial ends on ${end}`,
         preview: "Your assistants pause then, and nothing is lost.",
         body: [
           `${endEffects.soon} ${endEffects.nothingLost}`,
-          ...howToChoose("To keep your company running", example, " before then"),
+          ...howToChoose("To keep your company running", " before then"),
         ],
       };
     },
@@ -57,14 +54,14 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs, example: "Office for €49 a month" } }),
-    text: ({ endsAtMs, example }, zone) => ({
+    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs } }),
+    text: ({ endsAtMs }, zone) => ({
       subject: endWords({ what: "trial" }).heading,
       preview: "Your assistants pause, and nothing is lost.",
       body: [
         `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
         `${endEffects.now} ${endEffects.nothingLost}`,
-        ...howToChoose("To have your assistants run again", example),
+        ...howToChoose("To have your assistants run again"),
       ],
     }),
   }),
@@ -92,23 +89,22 @@ function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPendin
   };
 }
 
-/** Its owner, with an example of a plan; `undefined` if the trial does not end then any more. */
-async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail, nowMs: number) {
+/** Its owner; `undefined` if the trial does not end then any more. */
+async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
   const owner = await accountBy(db, "id", accountId)
     .select("email as to")
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", endsAtMs)
     .executeTakeFirst();
-  if (!owner) return undefined;
-  return { ...owner, endsAtMs, example: settings().billing && (await readExample(db, nowMs)) };
+  return owner && { ...owner, endsAtMs };
 }
 
 /** How to get a plan: the button where they are sold, or else whom to ask. */
-function howToChoose(purpose: string, example: string | undefined, when = ""): MailContent["body"] {
+function howToChoose(purpose: string, when = ""): MailContent["body"] {
   if (!settings().billing) return [`${purpose}, ${askUs()}${when}.`];
   return [
-    `${purpose}, choose a plan${when}${example ? `, for example ${example}` : ""}. Nothing is charged unless you do.`,
+    `${purpose}, choose a plan${when}. Nothing is charged unless you do.`,
     linkTo(ownerPages.billing, "Choose a plan"),
   ];
 }

@@ -1,19 +1,10 @@
-import type * as dns from "node:dns/promises";
+import dns from "node:dns/promises";
 import { createServer as createHttpServer } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Receiver } from "@/lib/events/receiver";
 import { createFolder } from "@/tests/support/leash";
-
-const names = vi.hoisted(() => [] as string[]);
-vi.mock("node:dns/promises", async (original) => {
-  const { lookup, ...others } = await original<typeof dns>();
-  const noted = (name: string, options: object) => {
-    names.push(name);
-    return lookup(name, options);
-  };
-  return { ...others, lookup: noted };
-});
 
 /** What we make of an answer's bytes, after which its server closes the connection. */
 async function deliverTo(answer: string) {
@@ -50,6 +41,8 @@ it("an event is not accepted by an answer that breaks off", async () => {
 
 it("the name of a receiver is looked up once for all events that wait for it", async () => {
   vi.stubEnv("DATA_DIR", createFolder());
+  const asked = vi.spyOn(dns, "lookup");
+  syncBuiltinESMExports();
   const server = createHttpServer((_, response) => response.end());
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
   const { port } = server.address() as AddressInfo;
@@ -57,9 +50,11 @@ it("the name of a receiver is looked up once for all events that wait for it", a
   onTestFinished(() => {
     receiver.close();
     server.close();
+    asked.mockRestore();
+    syncBuiltinESMExports();
     vi.unstubAllEnvs();
   });
   const answers = await Promise.all(Array.from({ length: 32 }, () => receiver.post({}, "{}")));
   expect(answers.map(({ status }) => status)).toEqual(Array(32).fill(200));
-  expect(names).toEqual(["localhost"]);
+  expect(asked.mock.calls.map(([name]) => name)).toEqual(["localhost"]);
 });
