@@ -138,7 +138,8 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   free: { tag: "Free trial of a plan", dated: "Your plan is free until" },
   "not collected": {
     tag: "Payments paused",
-    next: "We paused the payments for your plan: until we resume them you are charged nothing, and your assistants work.",
+    heading: "Your plan is active, and its payments are paused",
+    next: "We paused its payments: until we resume them you are charged nothing, and your assistants work.",
   },
   invoiced: {
     dated: "Pay your invoice by",
@@ -154,7 +155,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your plan pauses on",
-    next: `We pause it then: your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
+    next: `Your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
@@ -177,7 +178,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Payment failed: your assistants stop on",
-    next: `The change of your plan is not paid: what you had goes on until that day. To drop the change, ${askUs()}.`,
+    next: `The change of your plan is not paid: your plan from before it goes on until that day. To drop the change, ${askUs()}.`,
     ...updatePayment,
   },
   "trial unpaid": {
@@ -220,9 +221,9 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   returned: {
     beside:
-      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, or buy it again: the old plan ends first.",
+      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, and nothing more is charged; or buy it again: you pay now, and the old plan ends.",
     hint: (where) =>
-      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, or buy it again: the old plan ends first.`,
+      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, and nothing more is charged; or buy it again: you pay now, and the old plan ends.`,
     step: { ...stepTo("Cancel it at Stripe"), ...instead("Buy it again") },
   },
   paused: {
@@ -248,7 +249,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "Your trial is free. Choose a plan before it ends."
+      ? "Your trial is free, and nothing is charged when it ends. To go on after it, choose a plan."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),

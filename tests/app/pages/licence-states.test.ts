@@ -68,7 +68,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
-      expect(text).toContain("The change of your plan is not paid: what you had goes on until that day.");
+      expect(text).toContain(
+        "The change of your plan is not paid: your plan from before it goes on until that day.",
+      );
       expect(text).toMatch(/for the change to Team licence, €990 a year, less €[\d.]+ that you had paid/);
       expect(text).not.toContain("<strong>Team licence</strong>");
       expect(await subjects(buyer)).toEqual(["The payment for your change failed"]);
@@ -265,7 +267,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
-    expect(await page(buyer)).toContain("but the plan still renews at Stripe. Cancel it, or buy it again");
+    expect(await page(buyer)).toContain(
+      "but the plan still renews at Stripe. Cancel it, and nothing more is charged; or buy it again",
+    );
     const text = await page(buyer, "/home/billing");
     for (const words of ["Charged again on", "Cancel it at Stripe", "Manage billing", "Buy Office licence"])
       expect(text).toContain(words);
@@ -649,7 +653,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(home).toContain("Your trial has ended");
     expect(home).not.toContain("nothing is charged");
     for (const text of [home, await page(buyer, "/home/billing")]) {
-      expect(text).toContain("but it still renews at Stripe. Cancel it, or buy it again");
+      expect(text).toContain(
+        "but it still renews at Stripe. Cancel it, and nothing more is charged; or buy it again",
+      );
       expect(text).toContain("Cancel it at Stripe");
     }
     stripe.end(subscription);
