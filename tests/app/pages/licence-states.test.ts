@@ -331,7 +331,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("licensed");
     const text = await pages(buyer);
     expect(text).toContain("Your plan pauses on");
-    expect(text).toContain("your assistants work until that day, and you are charged nothing more.");
+    expect(text).toContain("Your assistants work until that day, and you are charged nothing more.");
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);
     expect(await plan(buyer)).toBe("trial");
