@@ -152,9 +152,13 @@ export class DeliveryRunner {
     const accounts = known.slice(0, maxWaiting / readAgainAtOnce);
     if (accounts.length === 0) return;
     const items = await readWaiting(db, this.webhook.id, readAgainAtOnce, accounts);
-    for (const item of items) this.chainOf(item.event.account_id).push(item);
-    for (const account of accounts)
-      if (this.chainOf(account).length < readAgainAtOnce) this.inStore.delete(account);
+    const byAccount = Map.groupBy(items, ({ event }) => event.account_id);
+    for (const account of accounts) {
+      const chain = byAccount.get(account) ?? [];
+      if (chain.length > 0) this.chains.set(account, chain);
+      else this.chains.delete(account);
+      if (chain.length < readAgainAtOnce) this.inStore.delete(account);
+    }
   }
 
   private emptied(): string[] {

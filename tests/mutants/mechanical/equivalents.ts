@@ -12,7 +12,6 @@ export const equivalents: Record<string, string> = {
     "null counts as an end that has come, and nothing is after it",
   "lib/rate-limit/client-address.ts: || without isIPv4(mappedIn(trimmed))":
     "it is only quicker: the patterns below find the same",
-  'lib/events/delivery-runner.ts: without .where("id", "=", 1)': "the table has one row",
   "lib/admin/store-check.ts: Math.abs(aheadMs) > maxSkewMs → >=":
     "no two machines' clocks are compared to the millisecond",
   "lib/events/due-events.ts: round < roundsAtMost → <=": "what one more round takes, the next second does",
