@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { webhookTriedDays } from "@/lib/config/lifetimes";
-import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { describeEvent, eventColumns, type StoredEvent } from "@/lib/events/event";
+import { type Item, readWaiting, type Settled, writeSettled } from "@/lib/events/delivery-rows";
+import { describeEvent } from "@/lib/events/event";
 import { readEvents, readLastNumber } from "@/lib/events/event-list";
 import { type Answer, isSuccess, Receiver } from "@/lib/events/receiver";
 import { signDelivery } from "@/lib/events/signature";
@@ -38,44 +38,8 @@ const retryDelayMs = (attempts: number) => spread(Math.min(5000 * 3 ** (attempts
 const awayDelayMs = (tries: number) => spread(Math.min(1000 * 2 ** tries, 300_000));
 const spread = (ms: number) => jitter(ms * 0.75, ms * 1.25, Math.random());
 
-/** An event on its way to a receiver. */
-type Item = {
-  event: StoredEvent;
-  number: number;
-  attempts: number;
-  firstAtMs: number | null;
-  nextAtMs: number;
-  /** Whether the store has it as waiting. */
-  isStored: boolean;
-};
-
-type Settled = { item: Item; state: "waiting" | "delivered" | "failed"; atMs: number | null; said?: Answer };
-
 /** By what name this process holds leases. */
 export const leaseHolder = () => processSingleton("webhook lease holder", randomUUID);
-
-/** The first events that wait of each account, or of these. One that is no longer kept is given up with it. */
-export async function readWaiting(db: Db, id: string, most: number, accounts?: string[]): Promise<Item[]> {
-  let waiting = db
-    .selectFrom("webhook_deliveries as delivery")
-    .innerJoin("events", "events.number", "delivery.number")
-    .select(eventColumns.map((name) => `events.${name}` as const))
-    .select(["attempts", "first_at_ms", "next_at_ms"])
-    .select(({ fn }) =>
-      fn
-        .agg<number>("row_number")
-        .over((over) => over.partitionBy("events.account_id").orderBy("events.number"))
-        .as("place"),
-    )
-    .where("webhook_id", "=", id)
-    .where("state", "=", "waiting");
-  if (accounts) waiting = waiting.where("events.account_id", "in", listOf(db, accounts));
-  const first = db.selectFrom(waiting.as("waiting")).selectAll().where("place", "<=", most);
-  const rows = await first.orderBy("number").execute();
-  return rows.map(({ attempts, first_at_ms: firstAtMs, next_at_ms: nextAtMs, place: _, ...event }) => {
-    return { event, number: Number(event.number), attempts, firstAtMs, nextAtMs, isStored: true };
-  });
-}
 
 /** Delivers for one webhook while it has the lease. */
 export class DeliveryRunner {
@@ -275,8 +239,6 @@ export class DeliveryRunner {
     const isSame = position === this.webhook.position && settled.length === 0 && leaseUntilMs > 0;
     if (isSame) return true;
     const { id, version } = this.webhook;
-    // The last word about each.
-    const rows = [...new Map(settled.map((one) => [one.item.number, toRow(id, one)])).values()];
     const isOurs = await transact(db, async (transaction) => {
       const { numUpdatedRows } = await transaction
         .updateTable("webhooks")
@@ -289,22 +251,7 @@ export class DeliveryRunner {
         .where("lease_by", "=", leaseHolder())
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
-      for (let at = 0; at < rows.length; at += readAtOnce)
-        await transaction
-          .insertInto("webhook_deliveries")
-          .values(rows.slice(at, at + readAtOnce))
-          .onConflict((conflict) =>
-            conflict.columns(["webhook_id", "number"]).doUpdateSet(({ ref }) => ({
-              state: ref("excluded.state"),
-              attempts: ref("excluded.attempts"),
-              first_at_ms: ref("excluded.first_at_ms"),
-              next_at_ms: ref("excluded.next_at_ms"),
-              at_ms: ref("excluded.at_ms"),
-              status: ref("excluded.status"),
-              answer: ref("excluded.answer"),
-            })),
-          )
-          .execute();
+      await writeSettled(transaction, id, settled);
       return true;
     });
     if (!isOurs) return false;
@@ -325,12 +272,4 @@ export class DeliveryRunner {
     this.chains.set(account, chain);
     return chain;
   }
-}
-
-function toRow(webhook_id: string, { item, state, atMs, said }: Settled) {
-  const { number, event, attempts, firstAtMs: first_at_ms, nextAtMs: next_at_ms } = item;
-  const { id: event_id, account_id, type } = event;
-  const { status = null, answer = null } = said ?? {};
-  const told = { webhook_id, number, event_id, account_id, type };
-  return { ...told, state, attempts, first_at_ms, next_at_ms, at_ms: atMs, status, answer };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "@/lib/db/store";
-import { DeliveryRunner, leaseHolder, readAtOnce, readWaiting } from "@/lib/events/delivery-runner";
+import { readWaiting } from "@/lib/events/delivery-rows";
+import { DeliveryRunner, leaseHolder, readAtOnce } from "@/lib/events/delivery-runner";
 import { numberEvents } from "@/lib/events/event-list";
 import { isLocked, listWebhooks, type WebhookRow } from "@/lib/events/webhooks";
 import { processSingleton } from "@/lib/process-singleton";
