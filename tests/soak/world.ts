@@ -92,11 +92,12 @@ async function openServer(): Promise<Store> {
   const proxied = new URL(url);
   proxied.port = String(await reservePort());
   const proxy = await startTcpProxy(Number(url.port), Number(proxied.port));
-  const { environment, query } = openPostgres(url.href, proxied.href);
+  const { environment, query, change } = openPostgres(url.href, proxied.href);
   const read = async (sql: string) => Number(Object.values((await query(sql))[0] ?? {})[0]);
   return {
     environment,
     query,
+    change,
     hold: proxy.freeze,
     release: proxy.thaw,
     refuseWrites: () => setReadOnly(query, true),

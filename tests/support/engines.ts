@@ -16,8 +16,6 @@ export type Stage = OpenStore & {
   freeze: () => void;
   freezeStopsReads: boolean;
   thaw: () => void;
-  /** Changes something in a transaction, which stays open until what this returns is called. */
-  change: (sql: string) => Promise<() => Promise<void>>;
   clear: () => Promise<void>;
 };
 

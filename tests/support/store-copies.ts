@@ -22,17 +22,24 @@ export function copyStore({ query }: OpenStore): Promise<Rows[]> {
   return Promise.all(tables.map((table) => query(`SELECT * FROM ${table}`)));
 }
 
-/** Replaces the accounts and their purchases by a copy, as a restore does. */
-export async function replaceStore({ query }: OpenStore, copy: Rows[]): Promise<void> {
-  for (const table of tables.toReversed()) await query(`DELETE FROM ${table}`);
-  for (const [at, table] of tables.entries()) {
+/** Replaces the accounts and their purchases by a copy, as a restore does: a service that runs sees no half of it. */
+export async function replaceStore({ environment, change }: OpenStore, copy: Rows[]): Promise<void> {
+  const inserts = tables.flatMap((table, at) => {
     const rows = copy[at] ?? [];
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      const some = rows.slice(from, from + rowsAtOnce);
+    return Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, group) => {
+      const some = rows.slice(group * rowsAtOnce, (group + 1) * rowsAtOnce);
       const values = some.map((row) => `(${Object.values(row).map(quote).join(", ")})`).join(", ");
-      await query(`INSERT INTO ${table} (${Object.keys(some[0] ?? {}).join(", ")}) VALUES ${values}`);
-    }
-  }
+      return `INSERT INTO ${table} (${Object.keys(some[0] ?? {}).join(", ")}) VALUES ${values}`;
+    });
+  });
+  const commit = await change(
+    [
+      ...(environment.DATABASE_URL ? [`LOCK TABLE ${tables.join(", ")}`] : []),
+      ...tables.toReversed().map((table) => `DELETE FROM ${table}`),
+      ...inserts,
+    ].join(";\n"),
+  );
+  await commit();
 }
 
 function quote(value: unknown): string {

@@ -7,8 +7,12 @@ import type { Environment } from "@/tests/support/service";
 
 export type Rows = Record<string, unknown>[];
 
-/** A store that is changed without the service. */
-export type OpenStore = { environment: Environment; query: (sql: string) => Promise<Rows> };
+/** A store that is changed without the service. `change` begins a transaction and returns its commit. */
+export type OpenStore = {
+  environment: Environment;
+  query: (sql: string) => Promise<Rows>;
+  change: (sql: string) => Promise<() => Promise<void>>;
+};
 
 /** Opens the embedded store in a data folder. */
 export function openEmbedded(dataDir: string) {
