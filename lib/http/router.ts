@@ -124,7 +124,7 @@ function redirect(call: Call, to: string): Answer {
  * it is one (`Via`, RFC 9110 §7.6.3). A browser that comes from one of our pages is at the right host.
  */
 function findForeign(headers: SentHeaders, right: URL): string | undefined {
-  const forwarded = headers.get("x-forwarded-host");
+  const [forwarded] = headers.get("x-forwarded-host")?.split(",") ?? []; // the first is the browser's
   if (isLoopback(right.hostname) || headers.get("referer")?.startsWith(`${right.origin}/`)) return undefined;
   if (!forwarded && headers.get("via")) return undefined;
   const host = `http://${forwarded ?? headers.get("host")}`;

@@ -31,7 +31,8 @@ export function createMetricsServer(metrics: Metrics): Server {
     for (const outcome of ["accepted", ...unsigned]) metrics.hookDeliveries.inc({ hook, outcome }, 0);
   return createServer(async (incoming, outgoing) => {
     if (!isOwnHost(incoming.headers.host)) return outgoing.writeHead(421).end(useOwnHost);
-    if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("Only /metrics is served here.\n");
+    if (incoming.url?.split("?", 1)[0] !== "/metrics")
+      return outgoing.writeHead(404).end("Only /metrics is served here.\n");
     await Promise.all([measureStore(metrics), measureCounters(metrics, performance.now())]);
     const text = await metrics.registry.metrics();
     outgoing.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
@@ -47,7 +48,7 @@ const useOwnHost = "Ask for this machine by an address, by METRICS_HOST or by a 
 function isOwnHost(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = host.toLowerCase().replace(/:\d*$/, "");
-  const ofNetwork = /^[^.]+$|\.(?:localhost|local|internal|home\.arpa)$/;
+  const ofNetwork = /^[^.]+$|\.(?:localhost|local|internal|svc|home\.arpa)$/;
   const isAddress = isIP(name.replace(/^\[|\]$/g, "")) > 0;
   return (
     isAddress || ofNetwork.test(name) || [settings().metricsHost, machineName().toLowerCase()].includes(name)

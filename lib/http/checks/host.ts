@@ -4,12 +4,12 @@ import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
-export function requireHostOfOffice({ headers }: Call): void {
-  const { office } = settings();
-  if (office && headers.get("host") === new URL(office.url).host) return;
+export function requireHostOfOffice({ headers, site: { url } }: Call): void {
+  const { protocol, host } = new URL(url);
+  if (URL.parse(`${protocol}//${headers.get("host")}`)?.host === host) return;
   throw new ApiError("forbidden", {
     status: 421,
-    message: `The office is at ${office?.url}.`,
+    message: `The office is at ${url}.`,
     hint: "Open it there.",
   });
 }

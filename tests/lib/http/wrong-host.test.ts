@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/block";
+import { reservePort } from "@/tests/support/port";
+import { sendTo } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const appUrl = "https://office.example.com";
@@ -65,6 +67,10 @@ describe("a page under another host than APP_URL's", async () => {
       "a proxy's host, with the browser's",
       { host: "pool.example.net", "x-forwarded-host": "office.example.com" },
     ],
+    [
+      "the browser's host before those of proxies, as Spring's gateway joins them",
+      { host: "pool.example.net", "x-forwarded-host": "office.example.com,gateway.example.net" },
+    ],
     ["a host that a proxy has replaced", { host: "pool.example.net", via: "1.1 proxy" }],
     ["a link on one of our pages", { host: "pool.example.net", referer: `${appUrl}/docs` }],
   ])("shows the page for %s", async (_, headers) => {
@@ -75,6 +81,18 @@ describe("a page under another host than APP_URL's", async () => {
     const headers = { host: "office.example.com", "x-forwarded-host": "old-office.example.org" };
     expect(await statusFor(headers)).toBe(421);
   });
+});
+
+it("the office is at its host in each spelling, and at no other", async () => {
+  const port = await reservePort();
+  const office = { OFFICE_PORT: String(port), OFFICE_URL: "https://desk.example.com" };
+  const service = await startService({ APP_URL: appUrl, SIGN_IN: "local", ...office });
+  await service.ready();
+  const statusAt = async (host: string) => (await sendTo(port, "/enter", { headers: { host } })).status;
+  for (const host of ["desk.example.com", "DESK.example.com", "desk.example.com:443"])
+    expect(await statusAt(host), host).toBe(200);
+  for (const host of ["desk.example.com:80", "desk.example.com.evil.example", "", "a b", "10.0.0.7"])
+    expect(await statusAt(host), host).not.toBe(200);
 });
 
 it("a service on loopback shows its pages under every host", async () => {

@@ -204,6 +204,7 @@ describe("the port of metrics", () => {
       "LOCALHOST",
       `office:${port}`,
       "office.monitoring.svc.cluster.local",
+      "office.monitoring.svc:9464",
     ];
     for (const host of [...own, hostname()]) expect(await asked(host), host).toBe(200);
     for (const host of [
@@ -213,6 +214,7 @@ describe("the port of metrics", () => {
       "1.2.3.4.5",
     ])
       expect(await asked(host), host).toBe(421);
+    expect((await sendTo(port, "/metrics?name[]=up", {})).status).toBe(200); // `params` of a Prometheus
     expect((await sendTo(port, "/metrics", { headers: { host: "attacker.example.com" } })).text).toBe(
       "Ask for this machine by an address, by METRICS_HOST or by a name of its own network.\n",
     );
