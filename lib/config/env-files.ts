@@ -15,7 +15,9 @@ export function loadEnvFiles(
   complain: (complaint: string) => void,
   given: Environment = { ...process.env },
 ): void {
-  const mode = given.NODE_ENV === "production" ? "production" : "development";
+  // `set NODE_ENV=production && node …` of the Windows command line leaves a blank behind it.
+  const nodeEnv = given.NODE_ENV?.trim();
+  const mode = nodeEnv === "production" ? "production" : "development";
   const files = [".env", `.env.${mode}`, ".env.local", `.env.${mode}.local`].map((file) => {
     const values = parseEnv(quoteHashes(read(file, complain)));
     for (const [name, value] of Object.entries(values)) {
@@ -24,13 +26,20 @@ export function loadEnvFiles(
     }
     return values;
   });
-  Object.assign(process.env, ...files, given);
+  Object.assign(process.env, ...files, given, nodeEnv && { NODE_ENV: nodeEnv });
 }
 
-/** The text of a file, without the mark that editors on Windows put before it. A folder of that name is not read. */
+/** The text of a file, without the mark that Windows puts before it. PowerShell's `>` writes UTF-16, and says so by it. */
+export function readText(file: string): string {
+  const bytes = readFileSync(file);
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8").decode(bytes);
+}
+
+/** The text of a file that may be missing. A folder of that name is not read. */
 function read(file: string, complain: (complaint: string) => void): string {
   try {
-    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+    return readText(file);
   } catch (failure) {
     const { code = "" } = failure as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "EISDIR") complain(`${file} cannot be read (${code})`);

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import type { Environment } from "@/lib/config/env-files";
+import { type Environment, readText } from "@/lib/config/env-files";
 
 /**
  * The value of a variable, or what the file holds that `<name>_FILE` names: Docker, Kubernetes and systemd give secrets as
@@ -18,7 +17,7 @@ export function readVariable(environment: Environment, name: string, faults: str
     return undefined;
   }
   try {
-    const text = readFileSync(file, "utf8").replace(/^\uFEFF|(?<![\r\n])[\r\n]+$/g, "");
+    const text = readText(file).replace(/(?<![\r\n])[\r\n]+$/, "");
     if (isSet(text)) return text;
     faults.push(`${name}_FILE: ${file} is empty`);
   } catch (failure) {
@@ -28,11 +27,12 @@ export function readVariable(environment: Environment, name: string, faults: str
 }
 
 /**
- * A variable without what its way here adds: the line break that `echo` puts into a secret of Kubernetes, and the quotes of a
- * file that `docker run --env-file` reads, which keeps them. What seals data stays as it is, or nothing could open that.
+ * A variable without what its way here adds: the line break that `echo` puts into a secret of Kubernetes, the blanks that
+ * Windows' `set NAME=value && …` and `docker run --env-file` leave behind it, and the quotes that this keeps round it. What
+ * seals data stays as it is, or nothing could open that.
  */
 function asMeant(name: string, sent: string | undefined): string | undefined {
   if (/^(?:APP_SECRET|BACKUP_PASSPHRASE)/.test(name)) return sent;
-  const line = sent?.replace(/(?<![\r\n])[\r\n]+$/, "");
-  return /^(["'])(.*)\1$/s.exec(line ?? "")?.[2] ?? line;
+  const value = sent?.trim();
+  return /^(["'])(.*)\1$/s.exec(value ?? "")?.[2] ?? value;
 }

@@ -44,6 +44,20 @@ describe("a .env file", () => {
     expect(await readDataDir()).toEqual({ dataDir: value, complaints: "" });
   });
 
+  it("is read in the UTF-16 that PowerShell's > writes", async () => {
+    const bytes = Buffer.from("\uFEFFDATA_DIR=pa$x\r\n", "utf16le");
+    writeFileSync(join(folder, ".env"), bytes);
+    expect(await readDataDir()).toEqual({ dataDir: "pa$x", complaints: "" });
+  });
+
+  it("is that of production, too, where the command line of Windows leaves a blank behind NODE_ENV", async () => {
+    write(".env.production", "DATA_DIR=of-production");
+    expect((await readDataDir({ NODE_ENV: "production " })).dataDir).toBe("of-production");
+    write(".env", "PORT=none");
+    const { stderr } = await run(["dist/server/main.js"], { NODE_ENV: "production " });
+    expect(stderr).toMatch(/^\{"level":"fatal","time":\d+,"msg":"PORT: must be a whole number/);
+  });
+
   it("gives way to the next one in Next's order, and all of them to the environment, which is literal too", async () => {
     for (const name of [".env", ".env.production", ".env.local", ".env.production.local"]) {
       write(name, `DATA_DIR=${name}$x`);

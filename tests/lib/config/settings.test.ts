@@ -68,6 +68,7 @@ describe("parseSettings", () => {
     for (const wrap of [
       (value: string) => `${value}\n`,
       (value: string) => `${value}\r\n`,
+      (value: string) => `${value} `, // `set NAME=value && node …` on Windows
       (value: string) => `"${value}"`,
       (value: string) => `'${value}'\n`,
     ]) {
