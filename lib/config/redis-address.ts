@@ -9,7 +9,8 @@ const hostForm = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i;
 
 /**
  * Parses `redis://user:password@host:6379/0`, `redis+sentinel://…@a:26379,b:26379/0?master=name` with an optional
- * `sentinelPassword`, and `redis+cluster://…@a:6379,b:6379`; `rediss` for TLS. `undefined` if it is none of these.
+ * `sentinelPassword`, and `redis+cluster://…@a:6379,b:6379`; `rediss` for TLS, whose certificate is not verified with
+ * `ssl_cert_reqs=none`, as Python's client writes it. `undefined` if it is none of these.
  */
 export function parseRedisAddress(text: string) {
   const match = form.exec(text);
@@ -27,6 +28,7 @@ export function parseRedisAddress(text: string) {
     kind: kind as "server" | "sentinel" | "cluster",
     hosts,
     tls: tls === "s",
+    isVerified: parameters.get("ssl_cert_reqs")?.toLowerCase() !== "none",
     credentials: {
       ...(username && { username: decodePart(username) }),
       ...(password && { password: decodePart(password) }),

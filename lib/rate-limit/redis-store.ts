@@ -71,14 +71,15 @@ async function end(client: Client): Promise<void> {
 }
 
 function newClient(redis: typeof import("@redis/client"), address: RedisAddress): Client {
-  const { kind, hosts, tls, credentials, database, master, sentinelCredentials } = address;
+  const { kind, hosts, tls, isVerified, credentials, database, master, sentinelCredentials } = address;
   const common = { RESP: 2, commandOptions: {} } as const;
   const quiet = {
     disableOfflineQueue: true,
     maintNotifications: "disabled",
     disableClientInfo: true,
   } as const;
-  const socket = { ...(tls && { tls }), connectTimeout: connectWithinMs, reconnectStrategy: false } as const;
+  const encrypted = tls && { tls, rejectUnauthorized: isVerified };
+  const socket = { ...encrypted, connectTimeout: connectWithinMs, reconnectStrategy: false } as const;
   const node = { ...quiet, ...credentials, socket };
   // The two clients of several servers close a socket whose handshake is not answered only by its own timeout.
   const limited = { ...socket, socketTimeout: openWithinMs };

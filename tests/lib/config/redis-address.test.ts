@@ -4,6 +4,7 @@ import { parseRedisAddress } from "@/lib/config/redis-address";
 const plain = {
   kind: "server",
   tls: false,
+  isVerified: true,
   credentials: {},
   database: 0,
   master: "",
@@ -15,6 +16,15 @@ describe("parseRedisAddress", () => {
   it.each([
     ["redis://cache", { hosts: [{ host: "cache", port: 6379 }] }],
     ["rediss://[::1]:6380/2", { hosts: [{ host: "::1", port: 6380 }], tls: true, database: 2 }],
+    [
+      "rediss://:secret@cache:6380?ssl_cert_reqs=None",
+      {
+        hosts: [{ host: "cache", port: 6380 }],
+        tls: true,
+        isVerified: false,
+        credentials: { password: "secret" },
+      },
+    ],
     ["redis://me:p%40%3Ass@cache/1", { hosts: [{ host: "cache", port: 6379 }], credentials, database: 1 }],
     ["redis://me:p@:ss@cache", { hosts: [{ host: "cache", port: 6379 }], credentials }],
     [

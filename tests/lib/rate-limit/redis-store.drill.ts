@@ -52,6 +52,14 @@ describe.runIf(inject("redisPort"))("the connection to Redis", () => {
     await bridge.stop();
   });
 
+  it("with ssl_cert_reqs=none is one to Heroku's, whose certificate no one knows, and without is none", async () => {
+    const { port } = await startRedisServer({ tls: true, password });
+    const url = `rediss://${userInfo}127.0.0.1:${port}`;
+    const [strict, lenient] = [newCounter(url), newCounter(`${url}?ssl_cert_reqs=none`)];
+    await eventually(async () => expect(await lenient("unverified")).toMatchObject({ allowed: true }));
+    expect(await strict("verified")).toBe("away");
+  });
+
   it.each(refusals)("is made anew after a refusal with %s", async (refusal) => {
     const bridge = await startRedisBridge(inject("redisPort") ?? 0);
     const consume = newCounter(bridge.environment.REDIS_URL ?? "");
