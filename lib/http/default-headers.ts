@@ -46,7 +46,11 @@ function headersOfKind(route: Route | undefined): Headings {
   if (route.site === "backend")
     return { "referrer-policy": "no-referrer", "content-security-policy": showNothing };
   if (route.site === "office") return headersOfPage(route, officePolicy);
-  if (isPage(route)) return headersOfPage(route, pagePolicy(route));
+  if (isPage(route)) {
+    const headers = headersOfPage(route, pagePolicy(route));
+    // Isolated from its opener, a window counts as closed there, and its callback page finds no opener to tell.
+    return route.isInAppsWindow ? { ...headers, "cross-origin-opener-policy": undefined } : headers;
+  }
   return {
     "referrer-policy": "same-origin",
     // Publications may be embedded anywhere, pages nowhere.

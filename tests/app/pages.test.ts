@@ -44,11 +44,12 @@ describe.each([
       expect(headers).toMatchObject({
         "x-content-type-options": "nosniff",
         "referrer-policy": path === "/unsubscribe" ? "no-referrer" : "same-origin",
-        "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "permissions-policy": expect.stringContaining("camera=(), "),
         "strict-transport-security": expect.stringContaining("max-age=31536000"),
       });
+      const isApps = ["/sign-in", "/sign-in/code", "/connect"].includes(path);
+      expect(headers["cross-origin-opener-policy"]).toBe(isApps ? undefined : "same-origin");
       const { "script-src": allowed = "", ...others } = policyOf(headers);
       expect(others).toMatchObject({
         "default-src": "'none'",

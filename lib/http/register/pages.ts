@@ -10,6 +10,8 @@ export type Page = Route & {
   loads: readonly Script[];
   isCrawled: boolean;
   inSitemap: boolean;
+  /** An app may open it in a window of its own that it waits for: what lies between its request and the answer. */
+  isInAppsWindow?: true;
   /** How long our server shows the same copy of a shared page; by default, as long as it runs. */
   freshForMs?: number;
 };
@@ -84,8 +86,9 @@ export const pages = {
     inSitemap: false,
     loads: ["pages", "clerk"],
     isSharedWithoutCookies: true,
+    isInAppsWindow: true,
   },
-  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
+  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"], isInAppsWindow: true },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
   ...ownerPages,
   ...accessParts,
@@ -101,7 +104,13 @@ export const pages = {
   },
   keepAccount: { path: "/keep-account", ...ofLink },
   emailChange: { path: "/change-email", ...ofLink },
-  connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
+  connect: {
+    path: "/connect",
+    ...closed,
+    under: ["local", "clerk"],
+    loads: ["pages"],
+    isInAppsWindow: true,
+  },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
   status: { path: "/status", ...open, inSitemap: false, isSharedWithoutCookies: true, freshForMs: 1000 },
