@@ -38,6 +38,8 @@ export function Frame({
   children,
 }: FrameProps) {
   const isDocument = page.loads.includes("documents");
+  const isHome = page.loads.includes("home");
+  const style = isDocument ? files.documentsStyle : isHome ? files.homeStyle : files.style;
   return (
     <html lang="en" data-look={look === "system" ? undefined : look}>
       <head>
@@ -53,7 +55,7 @@ export function Frame({
         {[files.serif, files.sans].map(({ path }) => (
           <link key={path} rel="preload" href={path} as="font" type="font/woff2" crossOrigin="anonymous" />
         ))}
-        <link rel="stylesheet" href={versioned(isDocument ? files.documentsStyle : files.style)} />
+        <link rel="stylesheet" href={versioned(style)} />
         <link rel="icon" href={files.icon.path} sizes="32x32" />
         <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
         {page.access === "session" && <link rel="manifest" href={versioned(files.manifest)} />}
@@ -66,7 +68,7 @@ export function Frame({
         )}
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
-        {page.loads.includes("home") && <script defer src={versioned(files.homeScript)} />}
+        {isHome && <script defer src={versioned(files.homeScript)} />}
         {isClerks(page) && <script defer src={versioned(files.clerkScript)} />}
       </head>
       <body>

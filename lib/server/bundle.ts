@@ -54,7 +54,11 @@ async function buildPrograms(): Promise<void> {
 
 async function buildStyles(): Promise<void> {
   await import(pathToFileURL("dist/config/write-theme.js").href);
-  const pages = { pages: "app/(pages)/style/pages.css", documents: "app/(pages)/docs/documents.css" };
+  const pages = {
+    pages: "app/(pages)/style/pages.css",
+    home: "app/(pages)/style/home.css",
+    documents: "app/(pages)/docs/documents.css",
+  };
   await build({ ...styles, entryPoints: pages, outdir: "public" });
   await build({ ...styles, entryPoints: { office: "lib/office/style/office.css" }, outdir: "dist/office" });
   cpSync("LICENSE", "public/licence.txt");

@@ -63,7 +63,7 @@ describe.each([
         "frame-ancestors": "'none'",
         "object-src": "'none'",
       });
-      expect(text).toMatch(/href="\/(pages|documents)\.css\?v=/);
+      expect(text).toMatch(/href="\/(pages|home|documents)\.css\?v=/);
       expect(text).not.toMatch(/ style="| on[a-z]+="/);
       expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
       expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });

@@ -20,6 +20,7 @@ export const files = {
   homePicture: { path: "/picture-home-trial.jpg", ...file },
   palettePicture: { path: "/picture-palette.jpg", ...file },
   style: { path: "/pages.css", ...file },
+  homeStyle: { path: "/home.css", ...file },
   documentsStyle: { path: "/documents.css", ...file },
   script: { path: "/pages.js", ...file },
   homeScript: { path: "/home.js", ...file },

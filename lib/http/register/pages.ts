@@ -1,6 +1,6 @@
 import { type Route, read } from "@/lib/http/route";
 
-/** A script that a page loads: for documents, for forms, for home, or Clerk's if Clerk signs in. */
+/** A script that a page loads: for documents and for home, each with its style, for forms, or Clerk's if Clerk signs in. */
 export type Script = "documents" | "pages" | "home" | "clerk";
 
 /** A page for people. */
