@@ -1167,7 +1167,7 @@ export class StripeStandIn {
   }
 
   /** Someone pays at a Payment Link, where a customer is made for a subscription only. Returns the checkout's id. */
-  payLink(email: string, priceId: string, quantity = 1): string {
+  payLink(email: string, priceId: string, quantity = 1, metadata: Record<string, string> = {}): string {
     const price = this.find(this.prices, priceId);
     const isRecurring = price.type === "recurring";
     const session = this.addSession({
@@ -1175,6 +1175,7 @@ export class StripeStandIn {
       payment_link: "plink_1",
       customer: isRecurring ? this.addCustomer(email).id : null,
       customer_details: { email },
+      metadata,
       asked: { "line_items[0][price]": priceId, "line_items[0][quantity]": String(quantity) },
     });
     this.pay(session.id);

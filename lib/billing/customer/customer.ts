@@ -235,12 +235,14 @@ type Bought = {
  * Finds the account that a purchase is for, by the email if it was sold elsewhere or to an account that a restored store does
  * not have. Without any, the purchase is kept for an operator; if the account was deleted meanwhile, the audit says so.
  *
+ * @param isOurs - whether its price is sold here: if not, and it names no account of ours, another service with the same Stripe
+ * account has sold it, which may be a second deployment of this one
  * @param isCharged - whether someone pays for it, so that an operator has to refund it
  */
 export async function resolveBuyer(
   db: Db,
   { id, customer, metadata, customer_details, created, subscription }: Bought,
-  isCharged: boolean,
+  { isOurs, isCharged }: { isOurs: boolean; isCharged: boolean },
   nowMs: number,
 ): Promise<Buyer | undefined> {
   const customerId = customer ? idOf(customer) : "";
@@ -254,12 +256,13 @@ export async function resolveBuyer(
     ? undefined
     : (whole?.metadata.email ?? whole?.email ?? customer_details?.email);
   const parsed = parseEmailAddress(email ?? "");
+  const byEmail = isOurs ? accounts.where("accounts.email", "=", parsed ?? "") : undefined;
   const buyer =
     known ??
     (await accounts.where("accounts.id", "=", metadata?.account ?? "").executeTakeFirst()) ??
-    (await accounts.where("accounts.email", "=", parsed ?? "").executeTakeFirst());
+    (await byEmail?.executeTakeFirst());
   if (buyer && !known && customerId) await keepCustomer(db, { accountId: buyer.id, customerId }, nowMs);
-  if (buyer || !isCharged) await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
+  if (buyer || !isCharged || !isOurs) await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
   else if (email && !subscription) {
     const wanted = parsed ?? email.trim().toLowerCase();
     await keepUnclaimed(db, { id, email: wanted, created_at_ms: created * 1000 });

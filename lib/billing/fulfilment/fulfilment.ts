@@ -3,7 +3,7 @@ import { resolveBuyer } from "@/lib/billing/customer/customer";
 import { keepPayments } from "@/lib/billing/customer/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
-import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
+import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
 import { endAtStripe, findAtStripe, idOf } from "@/lib/billing/stripe/calls";
 import {
@@ -75,7 +75,14 @@ async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number):
     if (!read) return;
     const { session, payment } = read;
     const isReturned = payment !== undefined && isWhollyReturned(payment);
-    const buyer = await resolveBuyer(db, session, read.isCharged && !isReturned, nowMs);
+    const { kind, price_id } = read.sale;
+    const isOurs = (await listPrices(db, kind)).includes(price_id);
+    const buyer = await resolveBuyer(
+      db,
+      session,
+      { isOurs, isCharged: read.isCharged && !isReturned },
+      nowMs,
+    );
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), event, nowMs);
     if (!buyer) return;
     const known = before ?? (await keepCheckout(db, buyer.id, session, read.sale));
@@ -92,8 +99,10 @@ async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number):
 async function readSession(db: Db, id: string) {
   const expand = ["customer", "line_items", "payment_intent.latest_charge"];
   const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-  const sale = session && saleOf(session, await listSold(db));
-  if (!session || !sale) return undefined;
+  if (!session) return undefined;
+  const kind = session.mode === "subscription" ? "licence" : "credits";
+  const sale = saleOf(session, kind, await listPrices(db, kind));
+  if (!sale) return undefined;
   const charge = chargeOf(session);
   return {
     ...{ session, sale, state: stateOf(session) },
@@ -133,12 +142,14 @@ async function readTopUp(id: string) {
   };
 }
 
+/** The prices that are sold now, of licences or of credits. */
+const listPrices = async (db: Db, kind: string): Promise<readonly string[]> =>
+  kind === "licence" ? (await listSold(db)).map(({ id }) => id) : requireBilling().creditPrices;
+
 /** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is not ours. */
-function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session, licencePrices: SoldPrice[]) {
-  const kind = mode === "subscription" ? "licence" : "credits";
+function saleOf({ metadata, line_items }: Stripe.Checkout.Session, kind: string, sold: readonly string[]) {
   if (metadata?.account)
     return { kind, price_id: metadata.price ?? "", thousandths: Number(metadata.thousandths) || 0 };
-  const sold = kind === "licence" ? licencePrices.map(({ id }) => id) : requireBilling().creditPrices;
   const items = (line_items?.data ?? []).flatMap(({ price, quantity }) =>
     price && sold.includes(price.id) ? [{ price, quantity: quantity ?? 1 }] : [],
   );

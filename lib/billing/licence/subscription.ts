@@ -7,6 +7,7 @@ import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/licence-
 import { assignPlans } from "@/lib/billing/prices/licence-prices";
 import { callStripe, findAtStripe, hasEnded, listAtStripe, removeAtStripe } from "@/lib/billing/stripe/calls";
 import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { enqueuePaymentFailed } from "@/lib/mail/enqueue-licence-mails";
@@ -25,14 +26,17 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
     const expand = ["customer", "latest_invoice"];
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
     const items = subscription ? await assignPlans(db, subscription.items.data, nowMs) : [];
-    if (subscription?.metadata.account && items.length === 0) {
+    const account = subscription?.metadata.account;
+    // Of another account, it is of another service that shares our Stripe account.
+    if (account && items.length === 0 && (await hasRow(accountBy(db, "id", account).select("id")))) {
       const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
       await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);
     }
     if (!known && items.length === 0) return;
     const buyer = known
       ? await accountBy(db, "id", known.account_id).select(["id", "email"]).executeTakeFirst()
-      : subscription && (await resolveBuyer(db, subscription, !hasEnded(subscription), nowMs));
+      : subscription &&
+        (await resolveBuyer(db, subscription, { isOurs: true, isCharged: !hasEnded(subscription) }, nowMs));
     if (!buyer) return;
     const reading = subscription && (await readTerms(db, { subscription, items, known }, nowMs));
     const terms = reading?.terms ?? (known && termsOfGone(known, nowMs));

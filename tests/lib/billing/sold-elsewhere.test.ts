@@ -11,6 +11,10 @@ const ended = ["--trial-ends", "2026-01-01"];
 describe.each(engines)("our price, sold without our checkout, on $name", async (engine) => {
   const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) });
   const { stripe } = shop;
+  const invoiceOf = (customer: string) => ({
+    ...(stripe.invoices.values().next().value ?? expect.fail("no invoice")),
+    ...{ id: `in_of_${customer}`, customer, status: "open" as const, parent: null, intents: [] },
+  });
   const office = await OfficeBrowser.enrol(shop.service, "ann");
 
   it("by a Payment Link is given to the account with the email, in whatever case it was typed", async () => {
@@ -138,6 +142,28 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     expect(stripe.customers.get(theirs.id)).toEqual(before);
     expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 0 } });
     expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+  });
+
+  it("leaves alone what a second deployment of this service sells at the same Stripe account, also to our owners", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const pack = stripe.prices.get("price_pack") ?? expect.fail("no pack");
+    const price = "price_theirs";
+    stripe.prices.set(price, { ...pack, id: price, product: { ...pack.product, id: "prod_theirs" } });
+    const sold = { account: "acc_theirs", price, thousandths: "500000", checkout: "theirs" };
+    for (const email of [buyer.email, "theirs@example.com"]) {
+      const customer = stripe.addCustomer(email, { account: sold.account, email });
+      stripe.payLink(email, price, 1, sold);
+      stripe.makeSubscription(customer.id, "price_other", sold);
+      const topUp = { ...invoiceOf(customer.id), metadata: { ...sold, top_up: "theirs" } };
+      stripe.invoices.set(topUp.id, topUp);
+      stripe.payInvoice(topUp, 1000);
+    }
+    await shop.deliverAll();
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", credits: 0 });
+    expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 0 } });
+    const audit = await shop.service.adminJson<{ what: string }[]>("audit", "list");
+    expect(audit.map(({ what }) => what)).not.toContain("subscription for another price");
   });
 
   it("ends with the account, without touching the customer that we did not make", async () => {
