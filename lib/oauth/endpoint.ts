@@ -83,8 +83,9 @@ async function exchange(call: Call): Promise<ResponseParts> {
 
 /** Adds what clients leave out of a request whose code or token says it. */
 function addKnown(form: URLSearchParams, { kind, clientId, redirectUri }: AdapterPayload = {}): void {
-  // With a refresh token: anthropics/claude-code#53021.
-  if (kind === "RefreshToken" && !form.has("client_id")) form.set("client_id", String(clientId));
+  // anthropics/claude-code#53021 with a refresh token, openid/AppAuth-iOS#864 with a device code.
+  if ((kind === "RefreshToken" || kind === "DeviceCode") && !form.has("client_id"))
+    form.set("client_id", String(clientId));
   // OAuth 2.1 has it no more, because PKCE binds a code to its request (draft-ietf-oauth-v2-1 §10.2).
   if (kind === "AuthorizationCode" && !form.has("redirect_uri"))
     form.set("redirect_uri", String(redirectUri));

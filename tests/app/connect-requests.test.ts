@@ -213,6 +213,19 @@ describe.each(engines)("an app, on $name", async (engine) => {
     expect([nameless.status, JSON.parse(nameless.text).error]).toEqual([400, "invalid_request"]);
   });
 
+  // openid/AppAuth-iOS#864, indigo-dc/oidc-agent#454
+  it("on a device may poll with its code alone, but not as another client", async () => {
+    const asked = await service.submit("/oauth/device", { client_id: "native" });
+    const { user_code, device_code } = JSON.parse(asked.text);
+    const grant = { grant_type: deviceGrant, device_code };
+    const poll = async (more: Fields = {}) => service.submit("/oauth/token", { ...grant, ...more });
+    expect(JSON.parse((await poll()).text).error).toBe("authorization_pending");
+    await answerDevice(owner, user_code);
+    const other = await poll({ client_id: "other" });
+    expect([other.status, JSON.parse(other.text).error]).toEqual([401, "invalid_client"]);
+    expect(await reach(read(await poll()))).toEqual({ api: 200, mcp: 200 });
+  });
+
   describe("at the token endpoint", () => {
     const asked = async () =>
       JSON.parse((await service.submit("/oauth/device", { client_id: "native" })).text).device_code;
