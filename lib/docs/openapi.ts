@@ -68,18 +68,11 @@ const tags: Record<Operation["access"], { name: string; description: string }> =
   "signed link": { name: "Email", description: "Operations that need the signed link of an email." },
 };
 
+/** The operation alone: generators take what else is said of a path for methods (swagger-typescript-api, RicoSuter/NSwag#2438). */
 function pathItem(name: OperationName) {
   const operation: Operation = operations[name];
   const [method = "GET"] = operation.methods;
-  return {
-    summary: operation.summary,
-    description: [
-      `Accepts ${operation.methods.join(", ")}.`,
-      ...(operation.methods.includes("HEAD") ? ["`HEAD` answers like `GET`, without the body."] : []),
-      "`OPTIONS` answers `204` with `Allow`. Any other method answers `405`.",
-    ].join(" "),
-    [method.toLowerCase()]: describeOperation(name, operation, method),
-  };
+  return { [method.toLowerCase()]: describeOperation(name, operation, method) };
 }
 
 function describeOperation(name: OperationName, operation: Operation, method: string) {

@@ -32,6 +32,13 @@ describe("the API description", () => {
     }
   });
 
+  it("says of a path only its operation, because generators take all else for methods", () => {
+    const { paths } = openApiDocument();
+    for (const { path, methods } of Object.values<Operation>(operations)) {
+      expect(Object.keys(paths[path] ?? {})).toEqual([methods[0]?.toLowerCase()]);
+    }
+  });
+
   it("says of an entitlement that is denied why it is, as its answer does", () => {
     const described = openApiDocument().paths[operations.entitlement.path]?.get as Described;
     const denials = Object.entries(described.responses).filter(([, response]) =>
