@@ -75,6 +75,41 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+// alphagov/notifications-admin#1490: "clicked the button twice even though they think they only clicked it once".
+test("a button that is pressed twice while the network is slow mails one code", async ({
+  page,
+  office: { service },
+}) => {
+  const email = newEmail("twice");
+  await service.adminJson("account", "add", email);
+  await page.goto("/sign-in");
+  const send = page.getByRole("button", { name: "Send me a code" });
+  await page.getByLabel("Email").fill("no email");
+  await send.click(); // from now on this browser has shown that it keeps cookies
+  await expect(page.getByRole("alert")).toBeVisible();
+  let posts = 0;
+  const held = Promise.withResolvers<void>();
+  await page.route("**/sign-in/send", async (route) => {
+    posts += 1;
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByLabel("Email").fill(email);
+  await send.evaluate(async (button: HTMLElement) => {
+    button.click();
+    await new Promise((then) => setTimeout(then, 200));
+    button.click();
+  });
+  held.resolve();
+  await expect(page.getByLabel("Code")).toBeFocused();
+  expect(posts).toBe(1);
+  await page.goBack();
+  await page.getByLabel("Email").fill(email);
+  await send.click();
+  await expect(page.getByLabel("Code")).toBeFocused();
+  expect(posts, "after going back").toBe(2);
+});
+
 /** Pastes a text as a clipboard brings it; the test's browser has none. */
 const paste = (field: Locator, text: string) =>
   field.evaluate((element, pasted) => {

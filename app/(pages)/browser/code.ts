@@ -3,9 +3,7 @@ import { findSixDigits } from "@/lib/http/typed-code";
 /** Submits the form of a code of six digits once they are there, also when they are pasted with other words. */
 export function sendWholeCode(): void {
   const field = document.querySelector<HTMLInputElement>("#code");
-  if (!field) return;
-  sendOnce(field.form);
-  if (field.inputMode !== "numeric") return; // a code that also has letters
+  if (field?.inputMode !== "numeric") return; // a code that also has letters
   const sendIfWhole = (text: string) => {
     const code = findSixDigits(text);
     if (!code) return false;
@@ -19,17 +17,5 @@ export function sendWholeCode(): void {
   // Before the field joins the lines of what is pasted, and the whole to what was typed.
   field.addEventListener("paste", (event) => {
     if (sendIfWhole(event.clipboardData?.getData("text") ?? "")) event.preventDefault();
-  });
-}
-
-/** Submits once: the first submit uses the code up. A reader who goes back can submit again. */
-function sendOnce(form: HTMLFormElement | null): void {
-  let isSent = false;
-  form?.addEventListener("submit", (event) => {
-    if (isSent) event.preventDefault();
-    isSent = true;
-  });
-  addEventListener("pageshow", () => {
-    isSent = false;
   });
 }
