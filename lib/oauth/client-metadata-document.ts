@@ -1,7 +1,9 @@
 import * as z from "zod";
+import { knownContents } from "@/lib/config/client-documents";
 import { readClientName } from "@/lib/oauth/clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { processSingleton } from "@/lib/process-singleton";
+import { log } from "@/lib/runtime/log";
 import { readBounded } from "@/lib/runtime/read-bounded";
 
 const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
@@ -37,12 +39,28 @@ const metadata = z
     dpop_bound_access_tokens,
   }));
 
-/** Fetches a client's metadata document for the authorization server. Throws if it cannot be used. */
+/**
+ * Fetches a client's metadata document for the authorization server. One that cannot be read is replaced by what is known
+ * of it. Throws if there is none that can be used.
+ */
 export async function fetchMetadataDocument(...request: Parameters<typeof fetch>): Promise<Response> {
-  const [address] = request;
-  const { host } = new URL(address instanceof Request ? address.url : address);
+  const [asked] = request;
+  const address = String(asked instanceof Request ? asked.url : asked);
+  const known = knownContents(address);
+  if (!known) return readDocument(address, request);
+  const read = await readDocument(address, request).catch((failure: unknown) => failure);
+  if (read instanceof Response && read.ok) return read;
+  const reason = read instanceof Response ? `status ${read.status}` : String(read);
+  log().warn(
+    { client: address, reason },
+    "a metadata document was not readable, so what is known of it counts",
+  );
+  return Response.json({ client_id: address, ...known });
+}
+
+async function readDocument(address: string, request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request).catch((failure) => {
-    unreached().set(host, Date.now());
+    unreached().set(new URL(address).host, Date.now());
     throw failure;
   });
   unreached().clear();

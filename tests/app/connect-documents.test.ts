@@ -135,6 +135,14 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
     },
   );
 
+  it("is known where its host refuses this server, as claude.ai and chatgpt.com refuse some clouds", async () => {
+    const client_id = "https://claude.ai/oauth/mcp-oauth-client-metadata";
+    const to = "https://claude.ai/api/mcp/auth_callback";
+    expect((await connect(client_id, to)).status).toBe(200);
+    expect(outside.asked).toContain(client_id);
+    expect((await service.ask(pathOf(client_id, "https://claude.ai/another"))).status).toBe(400);
+  });
+
   it.each(["/oauth/token", "/oauth/revoke"])(
     "is not needed at %s for a token that its agent has: its host may be away",
     async (path) => {
