@@ -346,8 +346,15 @@ export class StripeStandIn {
     this.tell("refund.failed", failed);
   }
 
+  /** A refund that waits for its customer's bank details is cancelled in the dashboard. */
+  cancelRefund(charge: Charge): void {
+    this.failRefund(charge);
+    const refund = this.events.pop()?.data.object;
+    this.tell("refund.updated", { ...refund, status: "canceled" });
+  }
+
   /** The customer disputes a charge at their bank; `close` is how the bank decides later. */
-  dispute(charge: Charge): { close: (status: "won" | "lost") => void } {
+  dispute(charge: Charge): { appeal: () => void; close: (status: "won" | "lost") => void } {
     charge.disputed = true;
     const { id, amount, payment_intent } = charge;
     const dispute: Dispute = {
@@ -357,6 +364,10 @@ export class StripeStandIn {
     this.disputes.set(dispute.id, dispute);
     this.tell("charge.dispute.created", dispute);
     return {
+      appeal: () => {
+        dispute.status = "appeal_under_review";
+        this.tell("charge.dispute.updated", dispute);
+      },
       close: (status) => {
         dispute.status = status;
         this.tell("charge.dispute.closed", dispute);
@@ -449,6 +460,15 @@ export class StripeStandIn {
     for (const invoice of this.openInvoicesOf(id)) this.payInvoice(invoice, invoice.amount_remaining);
     const latest = this.invoices.get(this.find(this.subscriptions, id).latest_invoice ?? "");
     this.change(id, latest?.status === "draft" ? {} : { status: "active" });
+  }
+
+  /** The customer pays the invoices that came by mail before they are due, or an operator voids them. */
+  settleMailed(id: string, how: "paid" | "void"): void {
+    for (const invoice of this.openInvoicesOf(id)) {
+      if (how === "paid") this.payInvoice(invoice, invoice.amount_remaining);
+      invoice.status = how;
+      this.tell(how === "paid" ? "invoice.paid" : "invoice.voided", invoice);
+    }
   }
 
   private openInvoicesOf(id: string): Invoice[] {

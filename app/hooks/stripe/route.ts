@@ -14,7 +14,7 @@ import { log } from "@/lib/runtime/log";
 /**
  * Stripe's webhook: 200 after a purchase has been fulfilled and for events that are none of ours, 400 `invalid_signature`,
  * and 500 `fulfilment_failed`, so that Stripe delivers the event again, or 503 while enough are being fulfilled and in an outage
- * of the store. Of an event only its object's id is used.
+ * of the store. Of an event only the id of what it is about is used.
  */
 export const { POST } = toPlatform(
   handleOperation(

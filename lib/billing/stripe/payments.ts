@@ -17,7 +17,8 @@ export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
   const disputes = disputed
     ? (await callStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
-  const lost = disputes.filter(({ status }) => status === "lost");
+  // An appeal is of one that was lost: the money comes back with what is won.
+  const lost = disputes.filter(({ status }) => status === "lost" || status.startsWith("appeal_"));
   const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
   const isClosed = disputes.every(({ status }) => ["won", "warning_closed", "prevented"].includes(status));
   return {

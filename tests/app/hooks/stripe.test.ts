@@ -538,19 +538,28 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     await expectCredits(buyer, 0);
     shop.stripe.failRefund(charge);
     await expectCredits(buyer, 100, "what was taken");
+    shop.stripe.refundCharge(charge, 500);
+    await expectCredits(buyer, 0);
+    shop.stripe.cancelRefund(charge);
+    await expectCredits(buyer, 100, "a cancelled refund");
     const dispute = shop.stripe.dispute(charge);
     dispute.close("lost");
     await expectCredits(buyer, 0);
+    dispute.appeal();
+    await passRound(dayMs);
+    await expectCredits(buyer, 0, "an appeal returns nothing yet");
     dispute.close("won");
     await expectCredits(buyer, 100, "an appeal");
-    expect((await historyOf(buyer)).slice(-4)).toMatchObject([
+    expect((await historyOf(buyer)).slice(-6)).toMatchObject([
+      { reason: "refunded", credits: -100 },
+      { reason: "refund failed", credits: 100 },
       { reason: "refunded", credits: -100 },
       { reason: "refund failed", credits: 100 },
       { reason: "dispute lost", credits: -100 },
       { reason: "dispute won", credits: 100 },
     ]);
     const told = (await auditOf(buyer)).filter(({ what }) => what === "credits not taken back");
-    expect(told).toHaveLength(2);
+    expect(told).toHaveLength(3);
   });
 
   it("keeps a licence that was charged twice until both charges are refunded", async () => {

@@ -416,6 +416,16 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("licensed");
   });
 
+  it.each(["paid", "void"] as const)(
+    "that is billed by mail asks for nothing once its invoice is %s, of which the subscription says nothing",
+    async (how) => {
+      const { buyer, subscription } = await admitWith({ daysUntilDue: 30 });
+      stripe.settleMailed(subscription, how);
+      await shop.deliverAll();
+      expect(await pages(buyer)).not.toContain("Pay your invoice by ");
+    },
+  );
+
   it("that is billed by mail runs for what was paid last, whatever is open of an earlier month", async () => {
     const { buyer, subscription } = await admitWith({ daysUntilDue: 7 });
     const bystander = await admitWith({ daysUntilDue: 7 });
