@@ -8,8 +8,11 @@ const maxTries = 10;
 const lastTryWithinMs = 1500; // so that the last one ends within the two seconds that callers wait
 const maxFirstPauseMs = 4;
 
-/** The SQLSTATEs of work that was undone because it met other work: serialization_failure, deadlock_detected. */
-const conflicts = new Set<unknown>(["40001", "40P01"]);
+/**
+ * The SQLSTATEs of work that was undone because it met other work, serialization_failure and deadlock_detected, or because a
+ * pooler led it to a server that was told of another's statements: invalid_sql_statement_name, duplicate_prepared_statement.
+ */
+const conflicts = new Set<unknown>(["40001", "40P01", "26000", "42P05"]);
 
 /**
  * Runs work in a transaction, or in the caller's if `db` is one. A transaction that met another and was undone for it is

@@ -3,8 +3,8 @@ import { afterAll } from "vitest";
 import { toMessage } from "@/tests/support/conflicts";
 import { reservePort } from "@/tests/support/port";
 
-/** What a pooler says when it ends a connection: a SQLSTATE and its own words. */
-export type Refusal = readonly [code: string, message: string];
+/** What a pooler says when it ends a connection: a SQLSTATE, its own words, and FATAL in its own language. */
+export type Refusal = readonly [code: string, message: string, severity?: string];
 
 /**
  * Stands before a PostgreSQL as the poolers of cloud providers do, each of which refuses in its own words what it does not take.
@@ -21,8 +21,8 @@ export async function startManagedPooler(
   const server = createServer((near) => {
     const far = connect(serverPort, "127.0.0.1");
     near.on("data", (bytes) => {
-      const [code, message] = refusalOf(bytes.toString("latin1")) ?? [];
-      if (code) near.end(toMessage("E", `SFATAL\0VFATAL\0C${code}\0M${message}\0\0`));
+      const [code, message, severity = "FATAL"] = refusalOf(bytes.toString("latin1")) ?? [];
+      if (code) near.end(toMessage("E", `S${severity}\0VFATAL\0C${code}\0M${message}\0\0`));
       else far.write(bytes);
     });
     far.pipe(near);

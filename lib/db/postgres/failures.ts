@@ -9,8 +9,8 @@ export const states = {
   notAuthorized: /^28/,
   /** The server is, or is becoming, a standby. */
   readOnly: /^25006$/,
-  /** Connection exceptions, server start and shutdown, idle-in-transaction timeout. */
-  connectionEnds: /^(08|57P0|25P03)/,
+  /** Connection exceptions, server start and shutdown, timeouts of transactions. */
+  connectionEnds: /^(08|57P0|25P0[34])/,
   /** Not our mistake: connections, read-only and idle transactions, conflicts, resources, locks, a shutdown. */
   outage: /^(08|25006|25P0[34]|40|53|55P03|57|58)/,
 };

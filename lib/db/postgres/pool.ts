@@ -4,7 +4,7 @@ import { statementName } from "@/lib/db/frequent-statement";
 import { connectionOptions, makePool } from "@/lib/db/postgres/connection";
 import { hasEnded, isRefusedSetting, says, states, toOutage } from "@/lib/db/postgres/failures";
 import { AcceptsNoWrites, acceptsWrites, Hosts } from "@/lib/db/postgres/hosts";
-import { type Limits, queryAlone, queryPooled } from "@/lib/db/postgres/pooler";
+import { type Limits, queryPooled } from "@/lib/db/postgres/pooler";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
@@ -53,7 +53,7 @@ export class PostgresPool implements Pool {
 
   async connect(): Promise<PostgresPoolClient> {
     const client = await this.acquire().catch((failure) => {
-      throw toOutage(failure);
+      throw new StoreOutage(failure); // a refusal, too, in whatever language
     });
     let isBroken = false;
     let isInTransaction = false;
@@ -75,18 +75,19 @@ export class PostgresPool implements Pool {
       if (isToBegin || (isBegun && /^(commit|rollback)$/.test(sql)))
         return { command: sql.toUpperCase(), rowCount: 0, rows: [] };
       const run = async () => {
-        if (!isBegun) return send(sql, parameters);
-        const [, result] = await Promise.all([send("begin", []), send(sql, parameters)]);
-        return result;
+        try {
+          if (!isBegun) return await send(sql, parameters);
+          const [, result] = await Promise.all([send("begin", []), send(sql, parameters)]);
+          return result;
+        } catch (failure) {
+          if (says(failure, states.unknownStatement)) this.findPooler();
+          throw failure;
+        }
       };
       try {
         // A transaction is repeated as a whole, by who began it.
         return await (isInTransaction ? run() : repeatConflicts(run));
       } catch (failure) {
-        if (this.isDirect && says(failure, states.unknownStatement)) {
-          this.findPooler();
-          return await queryAlone(client, this.limits, sql, parameters);
-        }
         const isEnd = hasEnded(failure);
         ({ isBroken } = this.hosts.leave(failure, isEnd));
         throw sql === "commit" && isEnd ? new StoreOutage(failure, true) : toOutage(failure);

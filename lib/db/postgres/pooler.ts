@@ -23,7 +23,7 @@ function limitedBegin(limits: Limits): string {
 }
 
 /** Runs a statement in its own transaction. Its three commands are pipelined, so they take no longer than one. */
-export async function queryAlone(client: PoolClient, limits: Limits, sql: string, parameters: unknown[]) {
+async function queryAlone(client: PoolClient, limits: Limits, sql: string, parameters: unknown[]) {
   const [begun, result, ended] = await Promise.allSettled([
     client.query(limitedBegin(limits)),
     client.query(sql, parameters),

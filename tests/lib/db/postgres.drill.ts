@@ -10,6 +10,7 @@ import { connectionOptions } from "@/lib/db/postgres/connection";
 import { type Way, waysTo } from "@/lib/db/postgres/tls";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
+import { transact } from "@/lib/db/transaction";
 import { operations } from "@/lib/http/register/operations";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
@@ -161,6 +162,27 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     }
   });
 
+  it("takes the way of a pooler where servers do not know what another was told, in whatever is in work", async () => {
+    const store = open({ databaseDirectUrl: url, databasePool: 3 });
+    const instance = await store.ready();
+    const named = { subject: "user_moved", sessionId: "", keyId: "", nowMs: Date.now() };
+    const { id } = await addAccount(instance, "moved@example.com", { subject: named.subject }, named.nowMs);
+    /** On three connections at once. */
+    const each = <T>(work: (on: Db) => Promise<T>) =>
+      Promise.all(
+        [1, 2, 3].map(() =>
+          transact(instance.withoutPlugins(), async (on) => {
+            await sql`SELECT pg_sleep(0.1)`.execute(on);
+            return work(on);
+          }),
+        ),
+      );
+    const read = async (on: Db) => (await readCaller(on, named))?.id;
+    expect(await each(read)).toEqual([id, id, id]);
+    await each((on) => sql`DEALLOCATE ALL`.execute(on));
+    expect(await Promise.all([read(instance), each(read), read(instance)])).toEqual([id, [id, id, id], id]);
+  });
+
   it("starts eight instances at once, on an empty database and on a migrated one", async () => {
     const empty = await createDatabase(postgresUrl);
     for (const fresh of [await reach(empty), url]) {
@@ -268,6 +290,14 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     expect(isOutage(await store.ready().catch((failure) => failure))).toBe(true);
     refusal = undefined;
     const db = await store.ready();
+    refusal = ["28P01", "usuario no autenticado", "FATALE"]; // as `lc_messages` has it
+    await queryOnce(
+      databaseUrl,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()",
+    );
+    for (let n = 0; n < 2; n++)
+      expect(isOutage(await findAccount(db, email).catch((failure) => failure))).toBe(true);
+    refusal = undefined;
     await addAccount(db, email, {}, Date.now());
     refusal = ["XX000", "DbHandler exited"];
     expect(isOutage(await findAccount(db, email).catch((failure) => failure))).toBe(true);
