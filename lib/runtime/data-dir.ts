@@ -71,10 +71,16 @@ export function createFolder(path: string): void {
   }
 }
 
-function toDataDirError(path: string, failure: unknown): DataDirError {
+/** What network shares and mounted buckets answer, which have no hard links or no locks. */
+export const codesOfShares = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "ENOLCK"]);
+
+export function toDataDirError(path: string, failure: unknown): DataDirError {
   if (failure instanceof DataDirError) return failure;
-  const { code } = failure as NodeJS.ErrnoException;
-  return new DataDirError(`DATA_DIR: ${path} cannot be used (${code})`, code);
+  const { code = "" } = failure as NodeJS.ErrnoException;
+  const hint = codesOfShares.has(code)
+    ? ": it has to be on a disk of this machine, and not on a network share or in a bucket"
+    : "";
+  return new DataDirError(`DATA_DIR: ${path} cannot be used (${code})${hint}`, code);
 }
 
 /** Flushes a draft to disk before it gets the name that others read. */

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createFolder } from "@/lib/runtime/data-dir";
+import { codesOfShares, createFolder, toDataDirError } from "@/lib/runtime/data-dir";
 
 const retryDelayMs = 10;
 const maxLogBytes = 16 * 1024 * 1024; // of the write-ahead log, once no reader needs what is beyond
@@ -76,7 +76,11 @@ export class SqliteFile {
       linkSync(draft, this.path);
     } catch (failure) {
       // Another process was first.
-      if (!existsSync(this.path)) throw failure;
+      if (existsSync(this.path)) return;
+      // No other process knows the draft, so it is the file system that refuses its lock.
+      const { code = "" } =
+        resultCode(failure) === busy ? { code: "ENOLCK" } : (failure as NodeJS.ErrnoException);
+      throw codesOfShares.has(code) ? toDataDirError(folder, { code }) : failure;
     } finally {
       rmSync(drafts, { recursive: true, force: true });
     }

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import fs, { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { constants, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { sql } from "kysely";
-import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { endedApps } from "@/lib/auth/sessions/ended-app";
@@ -189,6 +190,30 @@ describe("the embedded store", () => {
     await store.close();
   });
 
+  // SQLite rolls back by itself at some failures (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+  it.each(["has rolled back by itself", "has left open"])(
+    "goes on after a commit that its disk refused and SQLite %s",
+    async (ending) => {
+      const store = open();
+      const db = await store.ready();
+      const { exec } = DatabaseSync.prototype;
+      const refusing = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(function (
+        this: DatabaseSync,
+        sql,
+      ) {
+        if (sql !== "COMMIT") return exec.call(this, sql);
+        if (ending === "has rolled back by itself") exec.call(this, "ROLLBACK");
+        throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+      });
+      const failure = await addAccount(db, email, {}, Date.now()).catch((failure) => failure);
+      refusing.mockRestore();
+      expect(isOutage(failure)).toBe(true);
+      expect(failure.message).toBe("database or disk is full");
+      await addAccount(db, email, {}, Date.now());
+      await store.close();
+    },
+  );
+
   it("rejects a write to a replaced file, and continues with the new one", async () => {
     const store = open();
     const db = await store.ready();
@@ -197,11 +222,38 @@ describe("the embedded store", () => {
     await replacement.close();
     rmSync(dataDir, { recursive: true });
     renameSync(`${dataDir}-2`, dataDir);
-    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("was removed or replaced");
+    const failure = await addAccount(db, email, {}, Date.now()).catch((failure) => failure);
+    expect(failure.message).toContain("was removed or replaced");
+    expect(isOutage(failure)).toBe(true);
     expect((await findAccount(db, "restored@example.com")).email).toBe("restored@example.com");
     await addAccount(db, email, {}, Date.now());
     await store.close();
   });
+
+  it.each([
+    ["the lock", "exec", Object.assign(new Error("database is locked"), { errcode: 5 }), "ENOLCK"],
+    ["a second name", "link", Object.assign(new Error("no hard links"), { code: "EPERM" }), "EPERM"],
+  ])(
+    "says where a share refuses %s of its file that it needs another disk",
+    async (_, what, refusal, code) => {
+      const refuse = () => {
+        throw refusal;
+      };
+      const { linkSync } = fs;
+      if (what === "link") fs.linkSync = refuse;
+      else vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(refuse);
+      syncBuiltinESMExports();
+      const failure = await open()
+        .ready()
+        .catch((failure) => failure);
+      fs.linkSync = linkSync;
+      syncBuiltinESMExports();
+      expect(isOutage(failure)).toBe(true);
+      expect(failure.message).toBe(
+        `DATA_DIR: ${dataDir} cannot be used (${code}): it has to be on a disk of this machine, and not on a network share or in a bucket`,
+      );
+    },
+  );
 
   if (mount) {
     it("does not open on a read-only mount, and writes as soon as that is writable", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { readOrCreateSecret } from "@/lib/runtime/data-dir";
+import { DataDirError, readOrCreateSecret } from "@/lib/runtime/data-dir";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
@@ -77,10 +77,16 @@ describe("the secret of the data folder", () => {
 
   it("leaves no draft when it cannot be created", () => {
     const folder = createFolder();
-    const fail = () => {
-      throw Object.assign(new Error("full"), { code: "ENOSPC" });
-    };
-    expect(() => readOrCreateSecret(folder, fail)).toThrow(`DATA_DIR: ${folder} cannot be used (ENOSPC)`);
-    expect(readdirSync(folder)).toEqual([]);
+    for (const [code, hint] of [
+      ["ENOSPC", ""],
+      ["EPERM", ": it has to be on a disk of this machine, and not on a network share or in a bucket"],
+    ]) {
+      const fail = () => {
+        throw Object.assign(new Error("refused"), { code });
+      };
+      const message = `DATA_DIR: ${folder} cannot be used (${code})${hint}`;
+      expect(() => readOrCreateSecret(folder, fail)).toThrow(new DataDirError(message, code));
+      expect(readdirSync(folder)).toEqual([]);
+    }
   });
 });
