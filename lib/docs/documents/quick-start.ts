@@ -45,7 +45,7 @@ The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkTo
 
 ${readToken}
 
-${tokenSafety} Trying this on your own machine? \`npm run demo\` prints a token.
+${tokenSafety} Trying this on your own machine? \`npm run demo\` keeps a token in a file: \`export CORNER_OFFICE_TOKEN=$(cut -d " " -f 3 .data/demo/licensed)\`.
 
 ## 3. Ask
 
@@ -86,10 +86,10 @@ ${sessionLimits}
 There is no public sandbox. You can test all of it without an account here:
 
 - [Health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) answer anyone, and so do these documents over [MCP](${to.mcp}). Calls to account operations without a token answer \`401\` ${toCode("signed_out")}.
-- Run the service on your own machine: \`npm ci && npm run demo\` makes four test accounts (a plan, a trial, an ended trial, a hobby) and prints a token for each. Nothing leaves your machine.
+- Run the service on your own machine: \`npm ci && npm run demo\` makes four test accounts (a plan, a trial, an ended trial, a hobby) and keeps a token of each in a file that it names. Nothing leaves your machine.
 - Make a mock from [the API description](${to.openApi}), which has an example of every answer and error:
 
-${code("console", 'npx "@stoplight/prism-cli" mock openapi.json')}
+${code("console", `npx "@stoplight/prism-cli" mock ${settings().appUrl}${to.openApi}`)}
 
 ## Next
 

@@ -96,6 +96,16 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
 
   it("prints a curl line for every operation", () => expectAnswers(demo.lines));
 
+  it("keeps a token where the quick start takes it from", async () => {
+    const [, base = ""] = /^Corner Office runs at (\S+)/m.exec(demo.printed()) ?? [];
+    const { body } = await paste(`curl -i ${base}/docs.md`);
+    const [, line = ""] = /`(export CORNER_OFFICE_TOKEN=\$\([^`]+)`/.exec(body) ?? [];
+    const taken = line.replace(".data/", `${dataDir}/`);
+    const asked = `curl -s ${base}/api/entitlement -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`;
+    const { stdout } = await run("sh", ["-ec", `${taken}\n${asked}`]);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, status: "licensed" });
+  });
+
   it("prints a link to the operators' office, which listens next to it", async () => {
     const [, office = ""] = /(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(demo.printed()) ?? [];
     const { status, body } = await paste(`curl -i ${office}/enter`);
