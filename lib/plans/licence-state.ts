@@ -62,7 +62,8 @@ export function paymentDay(licence: Licence): number | null {
 
 /** How a licence ended that does not run. */
 export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
-  if (status === "refunded") return "returned";
+  // Of one that is cancelled too, its owner has nothing to do.
+  if (status === "refunded") return status_reason === "cancelled" ? "ended" : "returned";
   if (status === "incomplete") return "unfinished";
   if (status_reason === "trial") return "trial over";
   if (status === "paused") return "paused";

@@ -36,9 +36,9 @@ type State = Pick<Row, "status" | "unpaid_since_ms"> & {
 
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
- * paused, its `trial` ended without a card, or it was paused by `request`.
+ * paused, its `trial` ended without a card, or it was paused by `request`. One that was refunded may be `cancelled` as well.
  */
-type Reason = "change" | "invoice" | "collection" | "trial" | "request";
+type Reason = "change" | "invoice" | "collection" | "trial" | "request" | "cancelled";
 
 const daySeconds = dayMs / 1000;
 const graceMs = () => requireBilling().graceDays * dayMs;
@@ -80,8 +80,7 @@ const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].inc
 function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: number) {
   const { subscription, items, item, before } = facts;
   const periodEndsMs = item.current_period_end * 1000;
-  const { cancel_at_period_end, cancel_at } = subscription;
-  const cancelAtMs = cancel_at_period_end ? periodEndsMs : cancel_at && cancel_at * 1000;
+  const cancelAtMs = cancelAtMsOf(facts);
   const isLicence = items.length > 0 || before !== undefined;
   const untilMs = isLicence && byPayment ? Math.min(byPayment, cancelAtMs ?? byPayment) : undefined;
   const runsUntilMs = untilMs && untilMs > nowMs ? untilMs : undefined;
@@ -99,6 +98,11 @@ function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: n
       : endOf(facts, untilMs ?? state.unpaid_since_ms ?? nowMs, nowMs),
     licence_until_ms: runsUntilMs ?? 0,
   };
+}
+
+/** When a subscription ends that was cancelled; null for one that was not. */
+function cancelAtMsOf({ subscription: { cancel_at_period_end, cancel_at }, item }: Facts): number | null {
+  return cancel_at_period_end ? item.current_period_end * 1000 : cancel_at && cancel_at * 1000;
 }
 
 /** When a subscription that is no licence ended. One that has ended keeps the end that its owner was told. */
@@ -123,7 +127,10 @@ function stateOf(facts: Facts, nowMs: number): State {
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
   if (status === "incomplete") return none;
-  if (isReturned && !firstUnpaid) return { ...none, status: "refunded" };
+  if (isReturned && !firstUnpaid) {
+    const isCancelled = (cancelAtMsOf(facts) ?? Number.POSITIVE_INFINITY) <= endMs;
+    return { ...none, status: "refunded", status_reason: isCancelled ? "cancelled" : null };
+  }
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial")
     return { ...none, status_reason: pause, untilMs: trial_end ? trial_end * 1000 : undefined };
@@ -142,7 +149,7 @@ function stateOf(facts: Facts, nowMs: number): State {
   const unpaidSinceMs =
     paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? (firstUnpaid ? firstUnpaid * 1000 : startMs);
   if (pause === "request") {
-    const isOwing = (paidUntilMs ?? dueMs) !== undefined || open.length > 0;
+    const isOwing = paidUntilMs !== undefined || open.length > 0;
     const unpaid_since_ms = isOwing ? unpaidSinceMs : null;
     return { ...none, status_reason: pause, unpaid_since_ms, untilMs: unpaid_since_ms ?? endMs };
   }

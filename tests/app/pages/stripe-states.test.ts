@@ -121,6 +121,14 @@ const rows: Row[] = [
       stripe.pause(subscription);
     },
   ],
+  [
+    "changed to a year, the change's invoice void, then paused",
+    ended,
+    (subscription) => {
+      changeTo("price_team", "void", subscription);
+      stripe.pause(subscription);
+    },
+  ],
   ["refunded in part", ended, (id) => stripe.refundCharge(stripe.chargeOf(id), 900)],
   [
     "refunded, and cancelled",
