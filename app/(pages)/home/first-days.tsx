@@ -19,12 +19,12 @@ const planStep = ({ step }: Standing): Step => ({
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
 export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, state: Standing): Step[] {
-  const apps = sessions.filter(({ kind }) => kind !== "browser");
+  const apps = sessions.filter(({ kind }) => kind === "app");
   const [ended] = endedApps;
   return [
     { isDone: true, title: "Sign in", how: "You are here." },
     {
-      isDone: apps.some(({ kind }) => kind === "app"),
+      isDone: apps.length > 0,
       title: ended ? "Connect an app again" : "Connect an app",
       how: (
         <>
@@ -40,9 +40,10 @@ export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, s
       ),
     },
     {
-      isDone: apps.some(({ last_seen_at_ms }) => last_seen_at_ms !== null),
+      // An agent connects, and so is seen, long before it is asked.
+      isDone: apps.some(({ checked_at_ms }) => checked_at_ms !== null),
       title: "Your app checks your plan",
-      how: "It does so by itself, as soon as it is connected.",
+      how: "It does so by itself once it is connected, and an agent when you ask it.",
     },
     ...(plan === "trial" ? [planStep(state)] : []),
   ];

@@ -107,6 +107,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
       `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
        SELECT 'sess_first', id, 'app', 'Desk', 1, 1, ${Date.now() + dayMs} FROM accounts WHERE email = '${email}'`,
     );
+    expect(await done(), "an agent that was not asked yet").toEqual(["Sign in", "Connect an app"]);
+    await stage.query("UPDATE local_sessions SET checked_at_ms = 1, told = 'trial' WHERE id = 'sess_first'");
     expect(await done()).toEqual(["Sign in", "Connect an app", "Your app checks your plan"]);
     await service.adminJson("account", "set", email, "--plan", "licensed");
     expect(await shown(owner)).not.toContain("First steps");

@@ -3,6 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { startService, startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { licences } from "@/tests/support/licences";
 import { authorizePath, makeApp, redirectUri } from "@/tests/support/oauth-libraries";
@@ -142,6 +143,9 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
         const buyer = await shop.admit("--plan", "hobby");
         const { access_token } = await connectApp(await makeApp(service), buyer.browser, service);
         await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
+        const told = `SELECT told FROM local_sessions WHERE account_id = '${buyer.id}' AND told IS NOT NULL`;
+        await eventually(async () => expect(await stage.query(told)).toHaveLength(1));
+        await shop.sendDue();
         await Browser.signIn(service, buyer.email);
         return buyer;
       },
