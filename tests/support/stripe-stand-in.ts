@@ -140,7 +140,10 @@ export class StripeStandIn {
   /** What a customer has paid too much, by a switch to a shorter period: later invoices are paid from it. */
   readonly credits = new Map<string, number>();
   /** The saved cards of customers, and what banks say to a payment with one. */
-  readonly cards = new Map<string, { id: string; answer: CardAnswer; isDefault: boolean }>();
+  readonly cards = new Map<
+    string,
+    { id: string; answer: CardAnswer; isDefault: boolean; isByLink?: boolean }
+  >();
   /** Payments by invoice that did not succeed at once. */
   readonly intents = new Map<string, { status: string; code: string | null }>();
   /** Payments that Stripe names by their charge alone, as those of its old API. */
@@ -828,11 +831,14 @@ export class StripeStandIn {
   }
 
   /** A saved card as Stripe shows it. */
-  private cardOf(customer: string, isDefault?: boolean): object | null {
+  private cardOf(customer: string, isDefault?: boolean): { type: string; id: string; object: string } | null {
     const card = this.cards.get(customer);
     if (!card || (isDefault !== undefined && card.isDefault !== isDefault)) return null;
-    const shown = { brand: "visa", display_brand: "visa", last4: "4242" };
-    return { id: card.id, object: "payment_method", type: "card", card: shown };
+    // Link is a method of payment of its own, which does not say what card is behind it.
+    const shown = card.isByLink
+      ? { type: "link", link: { email: null } }
+      : { type: "card", card: { brand: "visa", display_brand: "visa", last4: "4242" } };
+    return { id: card.id, object: "payment_method", ...shown };
   }
 
   payInvoice(invoice: Invoice, amount: number): void {
@@ -977,7 +983,7 @@ export class StripeStandIn {
       }
       case "GET customers/id/payment_methods":
         return list(
-          [this.cardOf(id)].filter((card) => card !== null),
+          [this.cardOf(id)].flatMap((card) => (card?.type === fields.get("type") ? [card] : [])),
           fields,
         );
       case "POST customers/id": {

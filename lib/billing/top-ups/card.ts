@@ -4,8 +4,9 @@ import type { Db } from "@/lib/db/store";
 import { findCustomer } from "@/lib/plans/purchases";
 
 /**
- * The customer of an account, its currency if it has one, and the card that it can be charged with while its owner is away: the
- * customer's default, or that of a subscription (Checkout sets it there alone), or the newest one; `undefined` if there is none.
+ * The customer of an account, its currency if it has one, and the card or Link that it can be charged with while its owner is
+ * away: the customer's default, or that of a subscription (Checkout sets it there alone), or the newest card; `undefined` if
+ * there is none.
  */
 export async function findCard(db: Db, accountId: string) {
   const { customer_id: customer } = (await findCustomer(db, accountId)) ?? {};
@@ -30,4 +31,4 @@ export async function findCard(db: Db, accountId: string) {
 }
 
 const isCard = (method: string | Stripe.PaymentMethod | null): method is Stripe.PaymentMethod =>
-  typeof method === "object" && method?.type === "card";
+  typeof method === "object" && (method?.type === "card" || method?.type === "link");

@@ -81,6 +81,18 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     ]);
   });
 
+  it("charge Link, with which Checkout lets its buyers pay", async () => {
+    const { buyer } = await shop.admitLicensed("--credits", "150");
+    for (const isDefault of [false, true]) {
+      stripe.cards.set(customerOf(buyer), { ...cardOf(buyer), isDefault, isByLink: true });
+      expect(await prove(buyer)).toBe("/home/billing#automatic");
+      expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
+    }
+    await spend(buyer, "100");
+    await round();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 550]);
+  });
+
   it("buy one pack when a spend leaves fewer, with the saved card, and not again until that happens again", async () => {
     const [buyer, other] = [await admit(150), await admit(150)];
     await round();
