@@ -134,7 +134,8 @@ export function sweepDrafts(dataDir: string): void {
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
   const environment = await toEnvironment(databaseUrl, folder.path);
-  const reader = startTool("pg_restore", ["--no-owner", "--file=-"], environment);
+  // The roles that had rights, a provider's own for example, may not be here. Default privileges give what others need.
+  const reader = startTool("pg_restore", ["--no-owner", "--no-privileges", "--file=-"], environment);
   const writer = startTool(
     "psql",
     ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null"],

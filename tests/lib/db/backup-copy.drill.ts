@@ -78,6 +78,31 @@ describe("a backup of PostgreSQL", () => {
     expect(await restored.adminJson("account", "list")).toHaveLength(1);
   });
 
+  // getodk/central#1100, dimitri/pgcopydb#8
+  it("is restored where the roles are missing that had rights, and gives those that have them by default", async () => {
+    const [full, empty] = (await Promise.all([1, 2].map(() => createManagedDatabase()))) as [string, string];
+    const roleOf = (url: string) => new URL(url).username;
+    const [gone, reader] = [`${roleOf(full)}_anon`, `${roleOf(empty)}_reader`];
+    const grantTo = (role: string) =>
+      `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ${role}`;
+    await queryOnce(postgresUrl, `CREATE ROLE ${gone}; CREATE ROLE ${reader}`);
+    await queryOnce(full, grantTo(gone));
+    await queryOnce(empty, grantTo(reader));
+    const service = await Service.make({ ...settings, DATABASE_URL: full });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const file = join(createFolder(), "office.backup");
+    await service.adminJson("backup", file);
+    await queryOnce(full, `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${gone}`);
+    await queryOnce(full, grantTo(gone).replace("GRANT", "REVOKE").replace(" TO ", " FROM "));
+    await queryOnce(postgresUrl, `DROP ROLE ${gone}`);
+    const restored = await Service.make({ ...settings, DATABASE_URL: empty });
+    await restored.adminJson("restore", file);
+    expect(await restored.adminJson("account", "list")).toHaveLength(1);
+    expect(
+      await queryOnce(empty, `SELECT has_table_privilege('${reader}', 'accounts', 'SELECT') AS may`),
+    ).toEqual([{ may: true }]);
+  });
+
   it("keeps the schema that our tables are in", async () => {
     const [full, empty] = await Promise.all([1, 2].map(() => createDatabase(postgresUrl)));
     const inOffice = (url = "") => `${url}?options=-c%20search_path%3Doffice`;
