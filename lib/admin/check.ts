@@ -99,11 +99,7 @@ function checks(): Check[] {
     ["store", checkStore, remedyForStore],
     ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
     ["backup", checkBackup, afterStore],
-    [
-      "counters",
-      checkCounters,
-      "Check that the counter store runs, accepts our credentials and takes writes.",
-    ],
+    ["counters", checkCounters, remedyForCounters],
     ["mail", checkMail, "Check the mail settings, and that the mail service accepts our credentials."],
     ...(mail.kind === "files" ? [] : ofMailDomain),
     billing && ["billing", () => checkBilling(billing), stripe],
@@ -189,6 +185,14 @@ async function checkCounters(): Promise<CheckResult> {
   const detail = "per process, not shared between instances";
   const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
   return settings().databaseUrl ? warning(detail, remedy) : fine(detail);
+}
+
+function remedyForCounters({ message }: Error): string {
+  if (message.startsWith("MOVED"))
+    return "It is a cluster: let REDIS_URL begin with redis+cluster:// or rediss+cluster://.";
+  if (/certificate/.test(message))
+    return "Name its authority in NODE_EXTRA_CA_CERTS; where there is none, as at Heroku, add ?ssl_cert_reqs=none to REDIS_URL.";
+  return "Check that the counter store runs, accepts our credentials and takes writes.";
 }
 
 async function checkMail(): Promise<CheckResult> {

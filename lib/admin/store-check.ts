@@ -77,7 +77,7 @@ export function checkClock(store: string, storeMs: number): CheckResult | undefi
   );
 }
 
-/** Whether the role may read and write every table, and the clocks agree. */
+/** Whether the role may read and write every table, each character can be stored, and the clocks agree. */
 async function checkPostgres(db: Db): Promise<CheckResult> {
   const { rows: missing } = await sql<{ what: string }>`
     SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
@@ -91,9 +91,17 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
       `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
     );
-  const { rows: clocks } = await sql<{ ms: string }>`
-    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);
-  return checkClock("PostgreSQL", Number(clocks[0]?.ms)) ?? fine("PostgreSQL answers");
+  const { rows: servers } = await sql<{ ms: string; encoding: string }>`
+    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms, current_setting('server_encoding') AS encoding`.execute(
+    db,
+  );
+  const { ms, encoding = "" } = servers[0] ?? {};
+  if (!/^(?:UTF8|SQL_ASCII)$/.test(encoding))
+    return fault(
+      `the database is in ${encoding}, which lacks most of what people write`,
+      "Restore a backup into a new one: CREATE DATABASE office ENCODING 'UTF8' TEMPLATE template0.",
+    );
+  return checkClock("PostgreSQL", Number(ms)) ?? fine("PostgreSQL answers");
 }
 
 /** What to do where the store does not answer or takes no writes. */

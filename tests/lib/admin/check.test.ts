@@ -98,6 +98,21 @@ describe.each(engines)("check on $name", (engine) => {
     });
 
   if (engine.name === "PostgreSQL")
+    it("says of a database in another encoding than UTF-8 that it cannot store every name", async () => {
+      const url = new URL(environment.DATABASE_URL ?? "");
+      url.pathname += "_in_latin1";
+      const name = url.pathname.slice(1);
+      await stage.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+      environment = { ...environment, DATABASE_URL: url.href };
+      expect((await operateAsUser("migrate")).code).toBe(0);
+      const { code, stdout } = await operateAsUser("check");
+      const [, mark, said] = /^(.) store +(.*)$/m.exec(stdout) ?? [];
+      expect([code, mark]).toEqual([1, "✗"]);
+      expect(said).toBe("the database is in LATIN1, which lacks most of what people write");
+      await stage.query(`DROP DATABASE ${name}`);
+    });
+
+  if (engine.name === "PostgreSQL")
     it("says once that PostgreSQL is away, and what fits the cause", async () => {
       const url = new URL(environment.DATABASE_URL ?? "");
       const causes: [change: Partial<URL>, remedy: string][] = [

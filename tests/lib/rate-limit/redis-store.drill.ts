@@ -58,6 +58,11 @@ describe.runIf(inject("redisPort"))("the connection to Redis", () => {
     const [strict, lenient] = [newCounter(url), newCounter(`${url}?ssl_cert_reqs=none`)];
     await eventually(async () => expect(await lenient("unverified")).toMatchObject({ allowed: true }));
     expect(await strict("verified")).toBe("away");
+    expect(await (await Service.make(environmentOf(url))).check("counters")).toMatchObject({
+      detail: expect.stringMatching(/^self-signed certificate/),
+      remedy:
+        "Name its authority in NODE_EXTRA_CA_CERTS; where there is none, as at Heroku, add ?ssl_cert_reqs=none to REDIS_URL.",
+    });
   });
 
   it.each(refusals)("is made anew after a refusal with %s", async (refusal) => {
@@ -129,6 +134,19 @@ describe.runIf(inject("redisPort")).each(["Sentinels", "a cluster"] as const)(
       await Promise.all([first?.stop(), second?.stop()]);
       for (const { redis } of [...servers, ...sentinels]) redis.disconnect();
     });
+
+    if (way === "a cluster")
+      it("are told by check, whichever node they name, that it is none of one server", async () => {
+        for (const { port } of servers) {
+          const url = `rediss://${userInfo}127.0.0.1:${port}`;
+          const service = await Service.make({ ...environmentOf(url), NODE_EXTRA_CA_CERTS: trust() });
+          expect(await service.check("counters")).toMatchObject({
+            works: false,
+            detail: expect.stringMatching(/^MOVED /),
+            remedy: "It is a cluster: let REDIS_URL begin with redis+cluster:// or rediss+cluster://.",
+          });
+        }
+      });
 
     const remaining = async (service: Service, from: string) => {
       const { status, headers } = await service.ask(path, { from });
