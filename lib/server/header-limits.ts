@@ -35,7 +35,11 @@ export function refuseHead(incoming: IncomingMessage, path: string): ApiError | 
 /** The `Allow` of the whole server (RFC 9110 §9.3.7). */
 export const allowedAtAll = "GET, HEAD, POST, OPTIONS";
 
-/** The 431 for headers over the limit. */
+/** The 431 for headers over the limit. A browser's are its cookies, among them those of other sites of the same domain. */
 export function headTooLarge(): ApiError {
-  return new ApiError("too_large", { status: 431, message: `The headers are over ${headBoundsInWords}.` });
+  return new ApiError("too_large", {
+    status: 431,
+    message: `The headers are over ${headBoundsInWords}.`,
+    hint: "Send fewer or shorter headers. In a browser, delete the cookies of this site and of others in its domain.",
+  });
 }
