@@ -53,12 +53,19 @@ export function quoteLocalPart(email: string): string {
   return isDotAtom ? email : `"${local}"@${domain}`;
 }
 
-/** Full-width characters to narrow ones, without those that are not seen; the joiners are part of some domains. */
+/**
+ * Full-width characters to narrow ones, without those that are not seen; the joiners are part of some domains. Then without
+ * what comes along: the name beside an address that a mail program copies, the blank that keyboards put after a dot, and the
+ * dot that they make of two blanks, or that ended the sentence.
+ */
 const straighten = (text: string) =>
   text
     .normalize("NFKC")
     .replace(/(?![\u200c\u200d])\p{Cf}/gu, "")
-    .trim();
+    .trim()
+    .replace(/^(?:mailto:|[^<>@]*<([^<>]*)>$)/i, "$1")
+    .replace(/([.@]) /g, "$1")
+    .replace(/[.,;]$/, "");
 
 /** Converts only what IDNA is about: the function of the URL Standard would end the domain at a slash, or read a port. */
 function withAsciiDomain(text: string): string {

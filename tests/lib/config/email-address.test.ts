@@ -46,6 +46,13 @@ describe("an email address", () => {
     ["\u202aceo@example.com\u202c", "pasted out of a contact, with marks of direction"],
     ["\ufeffceo@example.com\u200b", "pasted with a byte order mark and a space of no width"],
     ["\u00a0ceo@example.com\u3000", "between spaces that are not ASCII"],
+    ["Ceo, Office <ceo@example.com>", "as a mail program copies it"],
+    ["<ceo@example.com>", "as a mail program copies it, without a name"],
+    ["mailto:ceo@example.com", "as a browser copies a link"],
+    // ProtonMail/proton-mail-android#171, linagora/tmail-flutter#1603.
+    ["ceo@example. com ", "with the blank that a keyboard puts after a dot"],
+    ["ceo@example.com. ", "with the dot that a keyboard makes of two blanks"],
+    ["ceo@example.com,", "out of a sentence"],
   ])("can be typed as %j: %s", (text) => {
     expect(parseTypedEmail(text)).toBe("ceo@example.com");
   });
@@ -57,7 +64,6 @@ describe("an email address", () => {
     ["ceo@"],
     ["ceo@.example.com"],
     ["ceo@example..com"],
-    ["ceo@example.com."],
     ["ceo@-example.com"],
     ["ceo@exa_mple.com"],
     ["ceo@[192.0.2.1]"],
@@ -65,9 +71,10 @@ describe("an email address", () => {
     ["ceo office@example.com"],
     ["ceo@example.com,other@example.com"],
     ["ceo@example.com;other@example.com"],
-    ["Ceo <ceo@example.com>"],
-    ["<ceo@example.com>"],
     ["(ceo)@example.com"],
+    ["ceo@example.com <other@example.com>"],
+    ["<ceo@example.com>, <other@example.com>"],
+    ["ceo@example.com.."],
     ["ceo\\@example.com"],
     ['"ceo@example.com'],
     ['"c e o"@example.com'],
@@ -97,6 +104,11 @@ describe("an email address", () => {
       expect(parseTypedEmail(text)).toBeUndefined();
       expect(whyNotAnEmail(text)).toBe("letters");
     },
+  );
+
+  it.each(["ceo@example.com.", "Ceo <ceo@example.com>", "mailto:ceo@example.com", "ceo@example. com"])(
+    "is not %s, when a program sends it",
+    (text) => expect(parseEmailAddress(text)).toBeUndefined(),
   );
 
   // A provider verified this address, and not the one that is like it.
