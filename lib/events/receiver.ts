@@ -180,8 +180,16 @@ function checkedLookup(isThisMachine: boolean): LookupFunction {
 
 /** The words of a failure, which has several where several addresses were tried. */
 function wordsOf(failure: Error): string {
-  const [first = failure] = failure instanceof AggregateError ? failure.errors : [];
-  return (first as Error).message || "no connection";
+  const [first = failure]: NodeJS.ErrnoException[] = failure instanceof AggregateError ? failure.errors : [];
+  const words = first.message || "no connection";
+  // Node's own words go on with how to start it, which helps for no certificate that is missing.
+  return ofUnknownIssuer.test(first.code ?? "") ? `${words.replace(/;.*/, "")}: ${certificateHint}` : words;
 }
+
+/** How Node says that no authority that it trusts has signed, or that it cannot see which one has. */
+const ofUnknownIssuer =
+  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET|VERIFY)_)/;
+const certificateHint =
+  "the receiver must send its intermediate certificates as well, and NODE_EXTRA_CA_CERTS must name an authority of your own";
 
 const shorten = (text: string) => toPrintable(text.replace(/\0/g, "")).slice(0, keptCharacters);

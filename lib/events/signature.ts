@@ -26,7 +26,7 @@ export function makeSecret(isAsymmetric: boolean): {
 }
 
 /** Whether a secret is the private key of an asymmetric pair. */
-export const isPrivateKey = (secret: string) => secret.startsWith(prefix.privateKey);
+const isPrivateKey = (secret: string) => secret.startsWith(prefix.privateKey);
 
 /** The headers of a delivery at `nowMs`, signed with each of the secrets. */
 export function signDelivery(id: string, body: string, secrets: readonly string[], nowMs: number) {

@@ -8,7 +8,7 @@ import type { Tables } from "@/lib/db/tables";
 import { type EventType, eventTypeNames } from "@/lib/events/event";
 import { numberEvents, readLastNumber } from "@/lib/events/event-list";
 import { isSuccess, parseReceiver, Receiver } from "@/lib/events/receiver";
-import { isPrivateKey, makeSecret, signDelivery } from "@/lib/events/signature";
+import { makeSecret, signDelivery } from "@/lib/events/signature";
 import { ApiError } from "@/lib/http/errors";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
@@ -93,7 +93,9 @@ export function removeWebhook(db: Db, id: string, { by = "operator" }: Act, nowM
 /** Gives a webhook a new secret of the same kind; the one before signs too for a day. Returns as {@link addWebhook} does. */
 export async function rotateWebhook(db: Db, id: string, { by = "operator" }: Act, nowMs: number) {
   const { sealed_secret } = await findWebhook(db, id);
-  const { secret, told } = makeSecret(isPrivateKey(unseal(purpose, id, sealed_secret) ?? ""));
+  // A private key is longer than a secret, also sealed: that shows if no APP_SECRET opens it, for which rotating is the remedy.
+  const isAsymmetric = sealed_secret.length > seal(purpose, id, makeSecret(false).secret).length;
+  const { secret, told } = makeSecret(isAsymmetric);
   await change(db, { by, what: "webhook rotate", id }, nowMs, async (transaction) => {
     const { sealed_secret, version } = await findWebhook(transaction, id);
     const former = { sealed_former: sealed_secret, former_until_ms: nowMs + formerSecretHours * hourMs };

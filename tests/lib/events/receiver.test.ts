@@ -1,9 +1,11 @@
 import dns from "node:dns/promises";
 import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Receiver } from "@/lib/events/receiver";
+import { certificate } from "@/tests/support/certificate";
 import { createFolder } from "@/tests/support/leash";
 
 /** What we make of an answer's bytes, after which its server closes the connection. */
@@ -37,6 +39,25 @@ it.each([
 it("an event is not accepted by an answer that breaks off", async () => {
   const answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok";
   expect(await deliverTo(answer)).toMatchObject({ status: null, answer: "the answer broke off" });
+});
+
+it("a certificate that no known authority has signed is refused, with what to do", async () => {
+  vi.stubEnv("DATA_DIR", createFolder());
+  const server = createHttpsServer(certificate(), (_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const receiver = new Receiver(new URL(`https://127.0.0.1:${port}/events`));
+  onTestFinished(() => {
+    receiver.close();
+    server.close();
+    vi.unstubAllEnvs();
+  });
+  expect(await receiver.post({}, "{}")).toEqual({
+    status: null,
+    answer:
+      "self-signed certificate: the receiver must send its intermediate certificates as well, and NODE_EXTRA_CA_CERTS must name an authority of your own",
+    retryAfterMs: 0,
+  });
 });
 
 it("the name of a receiver is looked up once for all events that wait for it", async () => {

@@ -130,6 +130,13 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     const jwk = { kty: "OKP", crv: "Ed25519", x: Buffer.from(x, "base64").toString("base64url") };
     const key = createPublicKey({ key: jwk, format: "jwk" });
     expect(verify(null, Buffer.from(last?.signed ?? ""), key, Buffer.from(signature, "base64"))).toBe(true);
+    // As after the loss of the APP_SECRET that sealed it.
+    await stage.query(
+      `UPDATE webhooks SET sealed_secret = 'AAAA' || substr(sealed_secret, 5) WHERE id = '${added.id}'`,
+    );
+    const publicOne = { id: added.id, publicKey: expect.stringMatching(/^whpk_/) };
+    expect(await webhook("rotate", added.id), "of the same kind").toEqual(publicOne);
+    expect(await webhook("rotate", added.id)).toEqual(publicOne);
     await service.admin("webhook", "remove", added.id);
     await receiver.stop();
   });
