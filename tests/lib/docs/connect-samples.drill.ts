@@ -10,6 +10,7 @@ import { Browser } from "@/tests/support/browser";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { answerApp } from "@/tests/support/owner";
+import { reservePort } from "@/tests/support/port";
 
 const email = "ceo@example.com";
 const scheme = "com.example.studio:/signed-in";
@@ -106,6 +107,44 @@ describe.each(runnable)("%s", (_, save) => {
     const { exit, output } = await run(home, ...(await save(home)), "decline");
     expect(output).toContain("The owner of the account declined.");
     expect(exit).toBeUndefined();
+  });
+});
+
+describe("the server of a browser app", () => {
+  /** Its routes, which show that an answer counts for the person alone that asked. */
+  const routes = `
+import { createServer } from "node:http";
+import { askForApproval, mayRun, takeAnswer } from "./studio.mjs";
+const server = createServer(async ({ url }, response) => {
+  const said = [];
+  for (const person of ["another", "person"])
+    await takeAnswer(person, url).catch(({ message }) => said.push(message));
+  said.push((await mayRun("person")) ? "run licensed" : "wait");
+  response.end(() => console.log(said.join("\\n")));
+});
+const { port } = new URL(process.env.REDIRECT_URI);
+server.listen(port, "127.0.0.1", async () => console.log(await askForApproval("person")));`;
+
+  it.each([
+    ["approve", "The answer is to no request of this person.\nrun licensed\n"],
+    ["decline", "The answer is to no request of this person.\nThe owner of the account declined.\nwait\n"],
+  ] as const)("is told whether its owner approves: %s", async (word, said) => {
+    const home = newHome();
+    const redirect = `http://127.0.0.1:${await reservePort()}/callback`;
+    const [program = ""] = (await samplesOf(documentPages.connectWeb.path)).filter((code) =>
+      code.includes('from "./corner-office.mjs"'),
+    );
+    writeFileSync(join(home, "corner-office.mjs"), await readFile(clientFiles.typescript));
+    const here = program
+      .replace("https://studio.example.com/signed-in", redirect)
+      .replace('"studio"', '"native"');
+    writeFileSync(join(home, "studio.mjs"), here);
+    writeFileSync(
+      join(home, "routes.mjs"),
+      routes.replace("process.env.REDIRECT_URI", JSON.stringify(redirect)),
+    );
+    const { output } = await run(home, "node", "routes.mjs", word);
+    expect(output).toContain(said);
   });
 });
 
