@@ -86,6 +86,7 @@ type Intent = Pick<Stripe.PaymentIntent, "id" | "object" | "status"> & { latest_
 type Dispute = Pick<Stripe.Dispute, "id" | "object" | "status" | "amount" | "created"> & {
   charge: string;
   payment_intent: string;
+  payment_method_details?: { card: { case_type: "block" | "resolution" } };
 };
 type Customer = Pick<Stripe.Customer, "id" | "object" | "email" | "created"> & {
   metadata: Record<string, string>;
@@ -354,6 +355,19 @@ export class StripeStandIn {
     this.failRefund(charge);
     const refund = this.events.pop()?.data.object;
     this.tell("refund.updated", { ...refund, status: "canceled" });
+  }
+
+  /** The bank is answered before its customer can dispute a charge: it is told what was bought, or it pays them back. */
+  preventDispute(charge: Charge, case_type: "block" | "resolution"): void {
+    charge.disputed = true;
+    const { id, amount, payment_intent } = charge;
+    const prevented: Dispute = {
+      ...{ id: this.newId("dp"), object: "dispute", status: "prevented" },
+      ...{ amount, charge: id, payment_intent, created: this.nowSeconds() },
+      payment_method_details: { card: { case_type } },
+    };
+    this.disputes.set(prevented.id, prevented);
+    this.tell("charge.dispute.created", prevented);
   }
 
   /** The customer disputes a charge at their bank; `close` is how the bank decides later. */

@@ -17,8 +17,7 @@ export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
   const disputes = disputed
     ? (await callStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
-  // An appeal is of one that was lost: the money comes back with what is won.
-  const lost = disputes.filter(({ status }) => status === "lost" || status.startsWith("appeal_"));
+  const lost = disputes.filter(isLost);
   const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
   const isClosed = disputes.every(({ status }) => ["won", "warning_closed", "prevented"].includes(status));
   return {
@@ -30,6 +29,15 @@ export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
     paid_at_ms: created * 1000,
   };
 }
+
+/**
+ * Whether a dispute has taken the money: an appeal is of one that was lost, and Visa's resolution prevents one by paying the
+ * customer (docs.stripe.com/changelog/basil/2025-08-27/add-preventions-to-dispute).
+ */
+const isLost = ({ status, payment_method_details: method }: Stripe.Dispute) =>
+  status === "lost" ||
+  status.startsWith("appeal_") ||
+  (status === "prevented" && method?.card?.case_type === "resolution");
 
 /** The part of what was sold, or asked for, that was returned, rounded down. A float would lose a thousandth of some. */
 export function partReturned(thousandths: number, { amount, returned }: Payment): number {

@@ -562,6 +562,18 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expect(told).toHaveLength(3);
   });
 
+  it("takes credits back that a prevented dispute has paid for, and keeps those of one that was blocked", async () => {
+    for (const [how, left] of [
+      ["block", 500],
+      ["resolution", 0],
+    ] as const) {
+      const { buyer } = await shop.admitLicensed();
+      const session = await payPack(buyer);
+      shop.stripe.preventDispute(shop.stripe.chargeOf(session), how);
+      await expectCredits(buyer, left, how);
+    }
+  });
+
   it("keeps a licence that was charged twice until both charges are refunded", async () => {
     const [{ buyer, subscription }, bystander] = [
       await shop.admitLicensed(...ended),
