@@ -30,8 +30,10 @@ export async function writeArchive(
   };
   const draft = `${file}.draft`;
   await rm(draft, { force: true }); // left by a killed backup
+  const out = await open(draft, "wx", 0o600).catch((failure) => {
+    throw unusable(file, "written", failure);
+  });
   try {
-    const out = await open(draft, "wx", 0o600);
     const sealed = await encrypter.encrypt(toWeb(plain()));
     await pipeline(sealed, out.createWriteStream({ flush: true }), { signal });
     await rename(draft, file);
@@ -99,9 +101,16 @@ async function readStart(file: string): Promise<string> {
     await using handle = await open(file);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length * 2));
     return buffer.toString("latin1", 0, bytesRead);
-  } catch {
-    return "";
+  } catch (failure) {
+    throw unusable(file, "read", failure);
   }
+}
+
+function unusable(file: string, how: "read" | "written", failure: unknown): ApiError {
+  return new ApiError("invalid_request", {
+    message: `${file} cannot be ${how} (${(failure as NodeJS.ErrnoException).code}).`,
+    hint: "Compare its path and its owner with the user of this command; in a container both are the container's.",
+  });
 }
 
 function damaged(): ApiError {

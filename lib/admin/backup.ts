@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import * as z from "zod";
 import { shellAct } from "@/lib/admin/act";
 import { openArchive, writeArchive } from "@/lib/admin/backup-file";
+import { openStore } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
@@ -30,7 +31,7 @@ export const backupAct = shellAct({
   async runWithoutStore(confirm, { file }: { file: string }) {
     passphrase();
     if (existsSync(file)) await confirm(`This replaces ${file}.`);
-    const db = await migratedStore(); // brings the schema up to date
+    const db = await openStore(); // brings the schema up to date
     // The backup has the current secret only.
     await resealKeys(db);
     await ensureLinkKeys(db);

@@ -223,12 +223,19 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
         "BACKUP_PASSPHRASE_FILE: /nowhere cannot be read (ENOENT)",
       ],
       [["restore", "package.json"], {}, "is not a backup"],
-      [["restore", "/nowhere"], {}, "is not a backup"],
+      [
+        ["restore", "/nowhere"],
+        {},
+        "invalid_request: /nowhere cannot be read (ENOENT). Compare its path and its owner",
+      ],
+      [["backup", "/nowhere/b"], service.environment, "/nowhere/b cannot be written (ENOENT)."],
       [["restore", file], service.environment, "There is already a store here"],
     ];
     // Checks that run before the store is opened; trying a passphrase takes half a second.
     if (engine === engines[0])
       refusals.push(
+        // As a timer does that has other settings than the service: it would keep a backup of nothing each night.
+        [["backup", `${file}.2`], {}, `There is no store at ${environment.DATA_DIR}/store.sqlite.`],
         [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "cannot be opened"],
         [["restore", `${file}.short`], {}, "cannot be opened"],
       );
