@@ -106,7 +106,7 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
 
 /** What to do where the store does not answer or takes no writes. */
 export function remedyForStore(failure: Error): string {
-  const known = storeRemedies[codeOf(failure)];
+  const known = /for schema/.test(failure.message) ? allowTables : storeRemedies[codeOf(failure)];
   const { databaseUrl, dataDir } = settings();
   if (known || databaseUrl)
     return known ?? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes.";
@@ -122,6 +122,9 @@ export function codeOf(failure: unknown): string {
 
 const compareLogin =
   "Compare the user and password in DATABASE_URL with the roles of PostgreSQL and its pg_hba.conf.";
+/** Since PostgreSQL 15 only the owner of a database may, and at Azure not even that one. */
+const allowTables =
+  "GRANT USAGE, CREATE ON SCHEMA public to this role, which makes the tables; or run 'migrate' as a role that may.";
 const correctHost = "Correct the host in DATABASE_URL: DNS does not know it here.";
 const makeRoom = "Make room on the store's disk.";
 
@@ -133,6 +136,7 @@ const storeRemedies: Record<string, string> = {
   EAI_AGAIN: correctHost,
   "28P01": compareLogin,
   "28000": compareLogin,
+  "3F000": "Create the schema that this role's search_path names: CREATE SCHEMA public.",
   "3D000": "Create the database, or correct its name in DATABASE_URL.",
   "25006": "Let PostgreSQL accept writes: is it a standby, or default_transaction_read_only on?",
   "42501":

@@ -98,6 +98,28 @@ describe.each(engines)("check on $name", (engine) => {
     });
 
   if (engine.name === "PostgreSQL")
+    it("says what a role needs that may make no tables, or has no schema for them", async () => {
+      const url = new URL(environment.DATABASE_URL ?? "");
+      url.pathname += "_without_tables";
+      const name = url.pathname.slice(1);
+      const role = `maker_of_${name}`;
+      await stage.query(`CREATE ROLE ${role} LOGIN`);
+      await stage.query(`CREATE DATABASE ${name}`);
+      url.username = role;
+      environment = { ...environment, DATABASE_URL: url.href };
+      const remedy = async () => /^✗ store .*\n +→ (.*)$/m.exec((await operateAsUser("check")).stdout)?.[1];
+      expect(await remedy()).toBe(
+        "GRANT USAGE, CREATE ON SCHEMA public to this role, which makes the tables; or run 'migrate' as a role that may.",
+      );
+      await stage.query(`ALTER ROLE ${role} SET search_path = office`);
+      expect(await remedy()).toBe(
+        "Create the schema that this role's search_path names: CREATE SCHEMA public.",
+      );
+      await stage.query(`DROP DATABASE ${name}`);
+      await stage.query(`DROP ROLE ${role}`);
+    });
+
+  if (engine.name === "PostgreSQL")
     it("says of a database in another encoding than UTF-8 that it cannot store every name", async () => {
       const url = new URL(environment.DATABASE_URL ?? "");
       url.pathname += "_in_latin1";
