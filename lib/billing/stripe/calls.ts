@@ -1,3 +1,4 @@
+import { globalAgent } from "node:https";
 import type { Stripe } from "stripe";
 import { inCallPlace } from "@/lib/billing/stripe/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
@@ -34,7 +35,8 @@ export function stripeLibrary(): Promise<Stripe> {
     const { Stripe: StripeClient } = await loadLibrary(() => import("stripe"));
     const address = apiUrl && { protocol: "http" as const, host: apiUrl.hostname, port: Number(apiUrl.port) };
     return new StripeClient(secretKey, {
-      ...address,
+      // Node's own agent knows of NODE_USE_ENV_PROXY, and the library's does not.
+      ...(address ?? { httpAgent: globalAgent }),
       timeout: answersWithinMs.stripe,
       maxNetworkRetries: 0,
       telemetry: false,

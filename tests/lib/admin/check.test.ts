@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, statfsSync } from "node:fs";
 import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -276,6 +277,27 @@ describe("check", () => {
         remedy: expect.stringContaining("Make room"),
       });
     });
+
+  it("asks Stripe through the proxy that Node is told of", async () => {
+    const asked = new Set<string | undefined>();
+    const proxy = createServer().on("connect", ({ url }, socket) => {
+      asked.add(url);
+      socket.on("error", () => {}).end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    const { environment } = await Service.make({
+      APP_URL: "http://localhost:3000",
+      STRIPE_SECRET_KEY: "sk_test_proxied",
+      STRIPE_WEBHOOK_SECRET: "whsec_proxied",
+    });
+    // A process of its own: Node reads these when it starts.
+    const proxied = { ...environment, NODE_USE_ENV_PROXY: "1", HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const env = proxied as Environment as NodeJS.ProcessEnv;
+    await new Promise((resolve) => execFile("node", ["dist/admin/main.js", "check"], { env }, resolve));
+    expect(asked).toEqual(new Set(["api.stripe.com:443"]));
+  });
 
   it("fetches the metadata document of a known agent, and says who is locked out while it cannot", async () => {
     const document = "https://claude.ai/oauth/mcp-oauth-client-metadata";
