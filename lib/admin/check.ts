@@ -13,6 +13,7 @@ import {
   codeOf,
   remedyForStore,
 } from "@/lib/admin/store-check";
+import { knownContents } from "@/lib/config/client-documents";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
@@ -151,7 +152,8 @@ async function checkDeliveries(): Promise<CheckResult> {
 /** An agent that is told of metadata documents does not fall back to registration, so they must be readable from here. */
 async function checkAgents(): Promise<CheckResult> {
   const { connectClients, connectRegistration, signIn } = settings();
-  const [address] = connectClients;
+  // One that is known here without being read would say nothing.
+  const address = connectClients.find((document) => !knownContents(document)) ?? connectClients[0];
   if (signIn.kind === "none") return fine("none: no one can sign in");
   if (!address)
     return fine(
@@ -166,7 +168,7 @@ async function checkAgents(): Promise<CheckResult> {
   const remedy = connectRegistration
     ? "Let this machine reach the hosts of CONNECT_CLIENTS over HTTPS, or set CONNECT_CLIENTS=none, so that they register themselves."
     : "Let this machine reach the hosts of CONNECT_CLIENTS over HTTPS.";
-  const lockedOut = "Claude Code, Codex and Copilot, which send such an address, are locked out";
+  const lockedOut = "Cursor, Copilot and others, which send such an address, are locked out";
   return warning(`${address} cannot be read: ${failure}. If the others cannot either, ${lockedOut}`, remedy);
 }
 

@@ -299,11 +299,11 @@ describe("check", () => {
     expect(asked).toEqual(new Set(["api.stripe.com:443"]));
   });
 
-  it("fetches the metadata document of a known agent, and says who is locked out while it cannot", async () => {
-    const document = "https://claude.ai/oauth/mcp-oauth-client-metadata";
+  it("fetches the metadata document of an agent, and says who is locked out while it cannot", async () => {
+    const document = "https://cursor.com/oauth/mcp-client.json";
     expect(await check("agents")).toMatchObject({
       level: "warning",
-      detail: expect.stringMatching(/no network here.*Claude Code, Codex and Copilot.* are locked out$/),
+      detail: expect.stringMatching(/no network here.*Cursor, Copilot and others.* are locked out$/),
       remedy: expect.stringContaining("set CONNECT_CLIENTS=none"),
     });
     const outside = await startOutside({
