@@ -36,6 +36,9 @@ async function post({ url, token }: Access, commands: unknown): Promise<unknown>
     signal: AbortSignal.timeout(maxRequestMs),
   });
   const text = await readBounded(response, maxAnswerBytes);
-  if (!response.ok) throw new Error(`Upstash answered ${response.status}`);
+  if (!response.ok) {
+    const [, why = ""] = /^\{\s*"error"\s*:\s*"([^"\\]{1,200})/.exec(text) ?? []; // a token that is wrong, a quota that is spent
+    throw new Error(`Upstash answered ${response.status}${why && `: ${why}`}`);
+  }
   return JSON.parse(text);
 }

@@ -213,6 +213,21 @@ describe("check", () => {
     });
   });
 
+  it("says why Upstash does not count", async () => {
+    const why = "ERR max requests limit exceeded. Limit: 500000, Usage: 500000.";
+    const upstash = await serve((_, outgoing) => outgoing.writeHead(400).end(JSON.stringify({ error: why })));
+    onTestFinished(upstash.stop);
+    const environment = {
+      UPSTASH_REDIS_REST_URL: upstash.url,
+      UPSTASH_REDIS_REST_TOKEN: "x",
+      APP_SECRET: "s".repeat(32),
+    };
+    expect(await check("counters", environment)).toMatchObject({
+      works: false,
+      detail: `Upstash answered 400: ${why}`,
+    });
+  });
+
   it("counts the proxies that a request meets, and says what another number means", async () => {
     const port = await reservePort();
     const environment = { APP_URL: `http://localhost:${port}`, TRUSTED_PROXY_HOPS: "1" };
