@@ -47,7 +47,7 @@ export function formatInstant(ms: number, zone?: string | null): string {
     : `${words.format(ms + aheadMs)} ${nameOfTime(zone ?? "", ms)}`;
 }
 
-/** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
+/** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5; Exchange's by its own header). */
 export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): RenderedMail {
   const { appUrl, operatorName, supportEmail, mail: sending } = settings();
   const whoSends = `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;
@@ -58,7 +58,11 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
     subject: content.subject,
     text: renderText(content),
     html: renderHtml(content),
-    headers: { ...headers, "Auto-Submitted": "auto-generated" },
+    headers: {
+      ...headers,
+      "Auto-Submitted": "auto-generated",
+      "X-Auto-Response-Suppress": "OOF, AutoReply",
+    },
   };
 }
 

@@ -43,6 +43,7 @@ describe("the onboarding series", () => {
         ),
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",
+        "X-Auto-Response-Suppress": "OOF, AutoReply",
       });
     });
 

@@ -151,7 +151,10 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       await suppressEmail(db, email, nowMs);
       await roundAt(endsAtMs);
       expect(subjects()).toEqual([ended]);
-      expect(mailSender.sent[0]?.headers).toEqual({ "Auto-Submitted": "auto-generated" });
+      expect(mailSender.sent[0]?.headers).toEqual({
+        "Auto-Submitted": "auto-generated",
+        "X-Auto-Response-Suppress": "OOF, AutoReply",
+      });
     });
 
     it("spare a trial of two days the first mail, and one of no length both", async () => {
