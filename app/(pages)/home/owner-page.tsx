@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { clearSession } from "@/lib/auth/local-sign-in";
+import { clearSession, keepAskedPage } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
 import type { SentHeaders } from "@/lib/http/call";
@@ -65,11 +65,12 @@ export function ownerPage(
       const caller = await identifyCaller(call, undefined);
       const isGone = isLocal && caller.is === "unreadable" && (await isAccountGone(headers));
       if ((caller.is === "signed-out" && !isAway) || isGone) {
+        const asked = keepAskedPage(page);
         const hadSession = sendsCookie(headers, "office-client");
         return redirectTo(
           hadSession
-            ? { to: withProblem(pages.signIn.path, "ended"), cookies: clearSession() }
-            : { to: pages.signIn.path },
+            ? { to: withProblem(pages.signIn.path, "ended"), cookies: [...clearSession(), asked] }
+            : { to: pages.signIn.path, cookies: [asked] },
         );
       }
       const { account, contents, plans, session } = caller.is === "account" ? caller : {};

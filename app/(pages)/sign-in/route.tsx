@@ -1,3 +1,4 @@
+import { askedPage } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { readPageCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
@@ -28,7 +29,7 @@ export const { GET } = toPlatform(
       if (kind === "clerk") {
         const content = (
           <>
-            <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} />
+            <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers, askedPage(headers))} />
             <p className="quiet">
               <AboutEmail />
             </p>

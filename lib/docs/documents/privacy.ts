@@ -1,7 +1,7 @@
 import { toldColumns } from "@/lib/accounts/account-columns";
 import { emailChangeMs } from "@/lib/accounts/email-change";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
-import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
+import { askedPageSeconds, codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/browser-session";
 import { describeSeconds } from "@/lib/config/durations";
@@ -120,9 +120,9 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
   "office-code": isLocal() && `Ties a sign-in code to your browser | ${describeSeconds(codeCookieSeconds)}`,
   "office-passkey":
     isLocal() && `Ties a sign-in by passkey to your browser | ${describeSeconds(browserSecretSeconds)}`,
-  "office-back":
-    isLocal() &&
-    `Leads you back to the page on which you were asked to confirm that it is you | ${describeSeconds(codeCookieSeconds)}`,
+  "office-back": isLocal()
+    ? `Leads you to the page that you asked for before you signed in, or back to the one that asked you to confirm that it is you | ${describeSeconds(codeCookieSeconds)}`
+    : `Leads you to the page that you asked for before you signed in | ${describeSeconds(askedPageSeconds)}`,
   "office-known":
     isLocal() &&
     `Shows that you have signed in with this browser before, when, and to which account, so that strangers cannot use up your sign-in codes or your share of our limits | ${describeSeconds(knownSeconds)}`,

@@ -89,6 +89,33 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
     expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
   });
 
+  // frappe/erpnext#8174, Trustroots/trustroots#135: the link of a mail that is opened in another browser.
+  it("leads to the owner's page that was asked for, if it is ours and was asked for lately", async () => {
+    const email = "asked-page@example.com";
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    for (const [path, to = path] of [
+      ["/home/billing"],
+      ["/home/access/developers"],
+      ["/home"],
+      ["/docs", "/home"],
+    ] as const) {
+      const browser = new Browser(service);
+      await browser.open(path);
+      expect(await browser.redeem(email), path).toBe(to);
+      expect(browser.valueOf("office-back")).toBe("");
+    }
+    const asked = await service.ask("/home/account");
+    expect([asked.status, asked.headers.location]).toEqual([303, "/sign-in"]);
+    expect(cookiesOf(asked)).toEqual({
+      "office-back": "/home/account; Path=/; Max-Age=600; HttpOnly; SameSite=Lax",
+    });
+    for (const planted of ["https://evil.example", "//evil.example", "/home/account#leave", "/sign-in/out"]) {
+      const browser = new Browser(service);
+      browser.cookies.set("office-back", planted);
+      expect(await browser.redeem(email), planted).toBe("/home");
+    }
+  });
+
   it.each(["/sign-in/send", "/invitation/accept", "/connect/device"])(
     "%s does nothing for a browser without cookies, and says that they are needed",
     async (path) => {

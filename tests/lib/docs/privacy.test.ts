@@ -95,9 +95,7 @@ describe("/privacy and /terms", async () => {
     const [local, byClerk] = [await read(service, "/privacy"), await read(atClerk, "/privacy")];
     await clerk.stop();
     for (const [words = ""] of told) expect(local + byClerk).toContain(words);
-    expect(byClerk, "what only our own sign-in keeps").not.toMatch(
-      /`office-(?:client|code|passkey|back|known)`/,
-    );
+    expect(byClerk, "what only our own sign-in keeps").not.toMatch(/`office-(?:client|code|passkey|known)`/);
     const rows = await stage.query(
       "SELECT m.name || '.' || c.name AS name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
     );
