@@ -70,7 +70,6 @@ export type FactRows = Awaited<ReturnType<typeof readInOneQuery<ReturnType<typeo
 export function toAccountFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [found] = accounts;
   const row = found && rowAt(found, nowMs);
-  const isBesideGift = others.customers[0]?.plan_before === "licensed";
   const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
   return {
     nowMs,
@@ -86,7 +85,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }, nowMs),
     licensed:
       row && others.customers[0]?.licence ? { ...others.customers[0], plan: row.paid_plan } : undefined,
-    subscription: currentLicence(others.subscriptions.map((one) => ({ ...one, isBesideGift }))),
+    subscription: currentLicence(others.subscriptions),
   };
 }
 

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { moneyInWords } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -8,14 +8,25 @@ import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/li
 export type Licence = Pick<
   Tables["billing_subscriptions"],
   "status" | "status_reason" | "ends_at_ms" | "period_ends_ms" | "unpaid_since_ms" | "licence_until_ms"
-> & { isBesideGift?: boolean };
+> & { plan_before?: string | null };
+
+/** Whether an operator gives a licence as well. */
+export const isBesideGift = ({ plan_before }: Licence) => plan_before === "licensed";
+
+/** What an operator gives the account of a subscription, next to its columns. */
+export const planBefore = ({ selectFrom }: ExpressionBuilder<Tables, "billing_subscriptions">) =>
+  selectFrom("billing_customers")
+    .select("plan_before")
+    .whereRef("billing_customers.account_id", "=", "billing_subscriptions.account_id")
+    .as("plan_before");
 
 /** The query of subscriptions with what their words are made of. */
 export const selectLicences = (db: Db) =>
   db
     .selectFrom("billing_subscriptions")
     .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms", "period_ends_ms"])
-    .select(["unpaid_since_ms", "ends_at_ms", "licence_until_ms", "amount_due", "currency", "open_invoices"]);
+    .select(["unpaid_since_ms", "ends_at_ms", "licence_until_ms", "amount_due", "currency", "open_invoices"])
+    .select(planBefore);
 
 /** The query of the accounts that owe a payment, once for each licence that is not paid. */
 export const accountsOwing = (db: Db) =>
@@ -42,7 +53,7 @@ export function licenceStateOf(licence: Licence): LicenceState {
   if (status === "gone") return "unknown";
   if (status === "paused") return "pausing";
   if (status === "past_due" || status === "unpaid") {
-    if (licence.isBesideGift) return "due beside a gift";
+    if (isBesideGift(licence)) return "due beside a gift";
     if (status_reason === "change") return "change unpaid";
     return status_reason === "invoice" ? "overdue" : status_reason === "trial" ? "trial unpaid" : "past due";
   }

@@ -1,6 +1,7 @@
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { planBefore } from "@/lib/plans/licence-state";
 
 /** How long Stripe goes unread before the store may be behind it: some rounds were missed, or the store was restored. */
 export const behindAfterMs = 30 * 60 * 1000; // 30 minutes
@@ -19,15 +20,14 @@ export function findCustomer(db: Db, accountId: string): Promise<Tables["billing
 
 /** The purchases of an account, as last read at Stripe. `latestPack` is the checkout of credits that it began last. */
 export async function readBilling(db: Db, accountId: string) {
-  const rows = await db
+  const subscriptions = await db
     .selectFrom("billing_subscriptions")
     .selectAll()
+    .select(planBefore)
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .execute();
   const customer = await findCustomer(db, accountId);
-  const isBesideGift = customer?.plan_before === "licensed";
-  const subscriptions = rows.map((row) => ({ ...row, isBesideGift }));
   const checkouts = db.selectFrom("billing_checkouts").where("account_id", "=", accountId);
   const hasPaid = await hasRow(checkouts.select("id").where("state", "=", "fulfilled"));
   const latestPack = await checkouts
@@ -43,6 +43,9 @@ export async function readBilling(db: Db, accountId: string) {
     latestPack,
     hasBought: subscriptions.length > 0 || hasPaid,
     customerId: customer?.customer_id,
-    readAtMs: Math.max(read?.atMs ?? 0, ...rows.map(({ last_event_at_ms }) => last_event_at_ms ?? 0)),
+    readAtMs: Math.max(
+      read?.atMs ?? 0,
+      ...subscriptions.map(({ last_event_at_ms }) => last_event_at_ms ?? 0),
+    ),
   };
 }

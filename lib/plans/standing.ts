@@ -8,7 +8,7 @@ import {
   statusOf,
 } from "@/lib/plans/entitlement";
 import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
-import { endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
+import { endOf, isBesideGift, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import { readAfter } from "@/lib/plans/terms";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
@@ -61,7 +61,7 @@ export const asksForLicenceMs = 4 * dayMs;
 
 /** By when a licence is to be paid, or on which day it or what else the account has ends; null if none is near. */
 function dayThatCounts(account: Decided, licence: Licence | undefined, nowMs: number): number | null {
-  const runs = licence && licence.licence_until_ms > 0 && !licence.isBesideGift;
+  const runs = licence && licence.licence_until_ms > 0 && !isBesideGift(licence);
   if (runs) return paymentDay(licence);
   if (account.plan !== "trial") return givenEnd(account);
   return account.trial_ends_at_ms - nowMs <= asksForLicenceMs ? account.trial_ends_at_ms : null;

@@ -78,7 +78,7 @@ function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs:
     .selectFrom("billing_customers as customer")
     .innerJoin("accounts", "accounts.id", "customer.account_id")
     .selectAll("accounts")
-    .select(["customer_id", "plan_before", "customer.created_at_ms as since_ms"])
+    .select(["customer_id", "customer.created_at_ms as since_ms"])
     .orderBy("customer.created_at_ms", "desc")
     .orderBy("customer.account_id", "desc");
   if (filter) query = query.where("customer.account_id", "in", accountsIn(db, filter, nowMs));
@@ -137,9 +137,7 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
       .orderBy("currency"),
   });
   return rows.map((row) => {
-    const isBesideGift = row.plan_before === "licensed";
-    const own = subscriptions.filter(({ account_id }) => account_id === row.id);
-    const subscription = currentLicence(own.map((one) => ({ ...one, isBesideGift })));
+    const subscription = currentLicence(subscriptions.filter(({ account_id }) => account_id === row.id));
     const { tag: state, light } = standingOf(parseAccount(row, nowMs), subscription, nowMs);
     return {
       ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },

@@ -236,6 +236,18 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(stranger.location).toBe("/enter?to=%2Fcustomers.csv");
     });
 
+    it("says the same of an unpaid licence next to one that we gave as that of accounts does", async () => {
+      const { email } = late.buyer;
+      await service.adminJson("account", "set", email, "--plan", "licensed", "--assistant-limit", "none");
+      const stateIn = async (list: string, column: string) => {
+        const { text } = await ann.open(`${list}?find=${email}`);
+        return new RegExp(`<td data-column="${column}">.*?</td>`, "s").exec(text)?.[0];
+      };
+      const light = /data-colour="good".*<span>Licensed</s;
+      expect(await stateIn("/customers", "State")).toMatch(light);
+      expect(await stateIn("/accounts", "Status")).toMatch(light);
+    });
+
     it("leads from page to page, and the file has all pages", async () => {
       const rows = Array.from({ length: 60 }, (_, at) => `page-${String(at).padStart(2, "0")}`);
       for (const [table, columns, values] of [
