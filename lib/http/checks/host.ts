@@ -16,15 +16,21 @@ export function requireHostOfOffice({ headers, site: { url } }: Call): void {
 
 /**
  * Refuses a request for another host (403), and one from a remote page to a loopback host (DNS rebinding). Pages of any
- * origin may call the public host, because browsers attach no credential that we accept.
+ * origin may call the public host, because browsers attach no credential that we accept. A trusted proxy that sends its own
+ * name for us, as nginx does unless told otherwise, says the client's in `X-Forwarded-Host`.
  */
 export function requireOurHost({ headers }: Call): void {
   const host = hostnameOf(headers.get("host") ?? "");
-  const { appUrl } = settings();
-  if (host !== hostnameOf(appUrl) && !isLoopback(host)) {
+  const { appUrl, trustedProxyHops } = settings();
+  const ours = hostnameOf(appUrl);
+  const [forwarded = ""] = headers.get("x-forwarded-host")?.split(",") ?? [];
+  if (trustedProxyHops > 0 && !isLoopback(ours) && hostnameOf(forwarded) === ours) return;
+  if (host !== ours && !isLoopback(host)) {
+    const proxies =
+      trustedProxyHops > 0 ? " A proxy before it has to pass Host on, or X-Forwarded-Host." : "";
     throw new ApiError("forbidden", {
       message: "The Host of the request is not this service.",
-      hint: `Send the request to ${appUrl}.`,
+      hint: `Send the request to ${appUrl}.${proxies}`,
     });
   }
   const origin = headers.get("origin");

@@ -495,6 +495,32 @@ describe("hosts and origins", () => {
     expectRefusal(behindTls, await ask(behindTls, rebound), foreignOrigin);
     await behindTls.stop();
   });
+
+  // PrefectHQ/fastmcp#4468
+  it("a service behind a proxy that sends its own name for it goes by X-Forwarded-Host", async () => {
+    const APP_URL = "https://office.example.com";
+    const trusting = await Service.start({ APP_URL, TRUSTED_PROXY_HOPS: "1" });
+    const Origin = "https://elsewhere.example";
+    for (const Host of ["upstream", "office.azurewebsites.net", "127.0.0.1:3000"])
+      for (const named of ["office.example.com", "OFFICE.example.com:443,upstream"])
+        expect((await ask(trusting, { Host, Origin, "X-Forwarded-Host": named })).status, Host).toBe(200);
+    const hint = `Send the request to ${APP_URL}. A proxy before it has to pass Host on, or X-Forwarded-Host.`;
+    for (const named of ["evil.example", "evil.example,office.example.com", ""])
+      expectRefusal(trusting, await ask(trusting, { Host: "upstream", "X-Forwarded-Host": named }), {
+        ...foreignHost,
+        hint,
+      });
+    await trusting.stop();
+    for (const [environment, name] of [
+      [{ APP_URL }, "office.example.com"],
+      [{ TRUSTED_PROXY_HOPS: "1" }, "localhost"],
+    ] as const) {
+      const other = await Service.start(environment);
+      const claimed = { Host: "evil.example", Origin: "http://evil.example", "X-Forwarded-Host": name };
+      expect((await ask(other, claimed)).status, name).toBe(403);
+      await other.stop();
+    }
+  });
 });
 
 describe.each(["/mcp", "/api/mcp", "/mcp/account"])("another method at %s", (path) => {
