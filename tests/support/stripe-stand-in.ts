@@ -371,9 +371,12 @@ export class StripeStandIn {
   }
 
   /** The customer disputes a charge at their bank; `close` is how the bank decides later. */
-  dispute(charge: Charge): { appeal: () => void; close: (status: "won" | "lost") => void } {
+  dispute(
+    charge: Charge,
+    amount = charge.amount,
+  ): { appeal: () => void; close: (status: "won" | "lost") => void } {
     charge.disputed = true;
-    const { id, amount, payment_intent } = charge;
+    const { id, payment_intent } = charge;
     const dispute: Dispute = {
       ...{ id: this.newId("dp"), object: "dispute", status: "needs_response" },
       ...{ amount, charge: id, payment_intent, created: this.nowSeconds() },

@@ -11,6 +11,9 @@ export type Payment = {
   paid_at_ms: number;
 };
 
+/** A dispute of all that was paid may be for less: a bank abroad converts it at the rate of its own day. */
+const disputedAsWhole = 0.9;
+
 /** Reads how much of a charge was refunded or lost in disputes. */
 export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
   const { id, amount, amount_refunded, disputed, currency, created } = charge;
@@ -19,11 +22,12 @@ export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
     : [];
   const lost = disputes.filter(isLost);
   const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
+  const isWhole = all >= (lost.length > 0 ? amount * disputedAsWhole : amount);
   const isClosed = disputes.every(({ status }) => ["won", "warning_closed", "prevented"].includes(status));
   return {
     id,
     amount,
-    returned: Math.min(all, amount),
+    returned: isWhole ? amount : all,
     dispute: !disputed ? null : lost.length > 0 ? "lost" : isClosed ? "won" : "open",
     currency,
     paid_at_ms: created * 1000,

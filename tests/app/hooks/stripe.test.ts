@@ -287,6 +287,17 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     }
   });
 
+  it("ends a licence of which a bank abroad took back all at another rate, and no other part", async () => {
+    for (const [amount, left] of [
+      [4410, "trial"],
+      [4409, "licensed"],
+    ] as const) {
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      shop.stripe.dispute(shop.stripe.chargeOf(subscription), amount).close("lost");
+      await expectPlan(buyer, left, String(amount));
+    }
+  });
+
   it("ends a licence whose period was paid by a charge without a payment intent, which was refunded", async () => {
     const [{ buyer, subscription }, bystander] = [
       await shop.admitLicensed(...ended),
