@@ -124,10 +124,7 @@ export const accounts: Mistakes = {
   },
   "tests/lib/db/transaction.test.ts": {
     "lib/db/transaction.ts": {
-      "a transaction that met another in a deadlock fails its request": [
-        '(["40001", "40P01"])',
-        '(["40001"])',
-      ],
+      "a transaction that met another in a deadlock fails its request": ['"40001", "40P01"', '"40001"'],
     },
   },
   "tests/lib/db/store.test.ts": {

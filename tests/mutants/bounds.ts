@@ -97,10 +97,7 @@ export const bounds: Mistakes = {
         "!isLoopback(hostnameOf(origin))",
         'origin === ""',
       ],
-      "the MCP server answers under any name": [
-        "host !== hostnameOf(appUrl) && !isLoopback(host)",
-        'host === ""',
-      ],
+      "the MCP server answers under any name": ["host !== ours && !isLoopback(host)", 'host === ""'],
     },
   },
   "tests/lib/server/connections.test.ts": {
