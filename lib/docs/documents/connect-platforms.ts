@@ -3,7 +3,7 @@ import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, linkToPage, to } from "@/lib/docs/markdown";
+import { code, json, linkToPage, to } from "@/lib/docs/markdown";
 import { pages } from "@/lib/http/register/pages";
 import { clientFiles } from "@/lib/http/register/publications";
 
@@ -136,19 +136,31 @@ Do not use a web view inside your app: the owner could not see which site asks f
 });
 
 const inSwift = (appUrl: string) => `
-let url = URL(string: "${appUrl}")!
-let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
-let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
-let asking = Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
+import AuthenticationServices
 
-/// When the person presses "Sign in".
+/// Make one when your app starts.
 @MainActor
-func signIn(over window: ASPresentationAnchor) async throws {
-  let sheet = ApprovalSheet(over: window)
-  _ = try await connection.connect(redirectUri: "com.example.studio:/signed-in") {
-    try await sheet.open($0, scheme: "com.example.studio")
+final class Office {
+  private let connection: Connection
+  private let gate: CompanyGate
+
+  init() {
+    let url = URL(string: "${appUrl}")!
+    let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
+    let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
+    self.connection = connection
+    self.gate = gate
+    Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
   }
-  await gate.wake()
+
+  /// When the person presses "Sign in".
+  func signIn(over window: ASPresentationAnchor) async throws {
+    let sheet = ApprovalSheet(over: window)
+    _ = try await connection.connect(redirectUri: "com.example.studio:/signed-in") {
+      try await sheet.open($0, scheme: "com.example.studio")
+    }
+    await gate.wake()
+  }
 }`;
 
 export const connectIphone = phonePage({
@@ -165,7 +177,26 @@ export const connectIphone = phonePage({
     "The refresh token is in the keychain, and the key that it is bound to in the Secure Enclave, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.",
 });
 
+const manifest = `
+<uses-permission android:name="android.permission.INTERNET" />
+<application>
+  <activity android:name=".AnswerActivity" android:exported="true">
+    <intent-filter>
+      <action android:name="android.intent.action.VIEW" />
+      <category android:name="android.intent.category.DEFAULT" />
+      <category android:name="android.intent.category.BROWSABLE" />
+      <data android:scheme="com.example.studio" />
+    </intent-filter>
+  </activity>
+</application>`;
+
 const inKotlin = (appUrl: string) => `
+import android.content.Context
+import android.os.SystemClock
+import java.io.IOException
+import kotlin.concurrent.thread
+
+/** Make one when your app starts. */
 class Office(private val context: Context) {
     private val url = "${appUrl}"
     private val connection = Connection(url, "studio", KeystoreVault(context), SystemClock::elapsedRealtime)
@@ -176,8 +207,12 @@ class Office(private val context: Context) {
 
     /** When the person presses "Sign in". */
     fun signIn() = thread {
-        connection.connect("com.example.studio:/signed-in") { address -> openCustomTab(context, address) }
-        gate.wake()
+        try {
+            connection.connect("com.example.studio:/signed-in") { address -> openCustomTab(context, address) }
+            gate.wake()
+        } catch (failure: IOException) {
+            println(failure.message)
+        }
     }
 }`;
 
@@ -188,7 +223,9 @@ export const connectAndroid = phonePage({
   name: "Studio for Android",
   language: "kotlin",
   file: "CornerOffice.kt",
-  add: "Add the file to your sources. It needs nothing else.",
+  add: `Add the file to your sources, with the \`package\` of your app as its first line, and this to \`AndroidManifest.xml\`:
+
+${code("text", manifest)}`,
   sample: inKotlin,
   storage:
     "The refresh token is encrypted with a key of Android's keystore, and bound to another one, which stays in the phone's hardware, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.",
@@ -204,7 +241,7 @@ install(); // React Native has no WebCrypto of its own
 const url = "${appUrl}";
 const keyType = { name: "ECDSA", namedCurve: "P-256" };
 const onlyHere = { keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY };
-const connection = new Connection(url, "studio", {
+const vault = {
   read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
   write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken, onlyHere),
   /** The app's key, which no backup takes to another phone: tokens are worth nothing without it. */
@@ -218,13 +255,14 @@ const connection = new Connection(url, "studio", {
     const jwk = JSON.parse(kept);
     return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };
   },
-});
+};
+const connection = new Connection(url, "studio", vault);
 const gate = new CompanyGate(url, connection.readToken);
 void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
 
 /** When the person presses "Sign in". */
 export async function signIn() {
-  await connection.connect("com.example.studio:/signed-in", async (address, redirectUri) =>
+  await connection.connect("com.example.studio:/signed-in", async (address = "", redirectUri = "") =>
     Object(await WebBrowser.openAuthSessionAsync(address, redirectUri)).url ?? "");
   gate.wake();
 }`;
@@ -236,7 +274,16 @@ export const connectExpo = phonePage({
   name: "Studio for phones",
   language: "typescript",
   file: "corner-office.ts",
-  add: "React Native has no WebCrypto, so the code below also imports `react-native-quick-crypto`, `expo-secure-store` and `expo-web-browser`.",
+  add: `React Native has no WebCrypto: \`react-native-quick-crypto\` and the two packages that it needs bring it.
+
+${code(
+  "console",
+  "npx expo install expo-secure-store expo-web-browser react-native-quick-crypto react-native-nitro-modules react-native-quick-base64",
+)}
+
+Name your scheme in \`app.json\`. Then make a development build, such as with \`npx expo run:android\`: Expo Go has neither your scheme nor WebCrypto.
+
+${json({ expo: { scheme: "com.example.studio" } })}`,
   sample: inExpo,
   storage:
     "The refresh token and the app's key lie in the phone's secure store, and no backup takes them to another phone. React Native's own `fetch` follows redirects without asking; in the other languages the files follow none.",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 import { documentPages } from "@/lib/http/register/pages";
@@ -184,6 +184,15 @@ describe("the client files", () => {
   });
 });
 
+it("gives an Android app the activity of its file, and the permission without which every request throws", async () => {
+  const samples = await samplesOf(documentPages.connectAndroid.path);
+  const manifest = samples.find((code) => code.startsWith("<uses-permission")) ?? "";
+  expect(manifest).toContain('<uses-permission android:name="android.permission.INTERNET" />');
+  const activity = /<activity[\s\S]*<\/activity>/.exec(manifest)?.[0].split(/\n\s*/);
+  const file = await readFile(clientFiles.kotlin);
+  expect(/<activity[\s\S]*<\/activity>/.exec(file)?.[0].split(/\n[ *]*/)).toEqual(activity);
+});
+
 /** Of the TypeScript file. */
 type Connection = {
   token: string;
@@ -252,7 +261,7 @@ describe("the phone app", async () => {
 
   it("keeps its key on the phone in Expo, and its vault is worth nothing on another one", async () => {
     const samples = await samplesOf(documentPages.connectExpo.path);
-    const sample = samples.find((code) => code.includes("expo-secure-store")) ?? "";
+    const sample = samples.find((code) => code.includes('from "expo-secure-store"')) ?? "";
     const [made = ""] = sample.replace(/^import .*$/gm, "").split("const gate");
     const program = `export const start = (SecureStore, Connection, install) => {${made} return connection; };`;
     const { start } = await import(`data:text/javascript,${encodeURIComponent(program)}`);
@@ -274,6 +283,43 @@ describe("the phone app", async () => {
     const stolen = new Map([["corner-office", items.get("corner-office") ?? ""]]);
     expect(await phone(stolen).readToken()).toBe("");
     expect(keyOf(await phone(items).readToken())).toBe(keyOf(token));
+  });
+
+  it("is accepted by the compiler of a new Expo app, which is strict", async () => {
+    const app = newHome();
+    const samples = await samplesOf(documentPages.connectExpo.path);
+    const sample = samples.find((code) => code.includes('from "expo-secure-store"')) ?? "";
+    /** The packages that it imports, as they are typed: all of a function's parameters are needed. */
+    const packages = `
+declare module "expo-secure-store" {
+  export const AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: number;
+  type Options = { keychainAccessible?: number };
+  export function getItemAsync(key: string, options?: Options): Promise<string | null>;
+  export function setItemAsync(key: string, value: string, options?: Options): Promise<void>;
+}
+declare module "expo-web-browser" {
+  type Result = { type: "success"; url: string } | { type: "cancel" | "dismiss" };
+  export function openAuthSessionAsync(url: string, redirectUrl?: string | null): Promise<Result>;
+}
+declare module "react-native-quick-crypto" {
+  export const install: () => void;
+}`;
+    writeFileSync(join(app, "corner-office.ts"), text);
+    writeFileSync(join(app, "company.ts"), sample);
+    writeFileSync(join(app, "packages.d.ts"), packages);
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: "esnext",
+      module: "preserve",
+      lib: ["dom", "esnext"],
+      skipLibCheck: true,
+      types: ["node"],
+      typeRoots: [resolve("node_modules/@types")],
+    };
+    writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const { output } = await run(app, "node", resolve("node_modules/typescript/bin/tsc"), "decline");
+    expect(output).toBe("");
   });
 
   it("keeps its refresh token during an outage, and deletes it when its session has ended", async () => {
