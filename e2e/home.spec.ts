@@ -64,7 +64,7 @@ test("all times are shown in the reader's time zone, which the page names", asyn
   await comeHome(page, "tokyo@example.com", "--trial-ends", "2027-01-31T20:30:00Z");
   await told;
   await expect(verdict(page)).toContainText("1 February at 05:30");
-  await expect(page.getByText(/^Checked at \d\d:\d\d \(Asia\/Tokyo\)\./)).toBeVisible();
+  await expect(page.getByText(/^Up to date at \d\d:\d\d \(Asia\/Tokyo\)\./)).toBeVisible();
   await open(page, "/home/access/developers");
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText(/Valid until \d\d:\d\d\.$/)).toBeVisible();
@@ -81,7 +81,9 @@ for (const javaScriptEnabled of [true, false]) {
     test("a page announces an automatic check only with JavaScript", async ({ page }) => {
       await comeHome(page, `promise-${javaScriptEnabled}@example.com`, "--plan", "licensed");
       await expect(page.locator("p:has(time) noscript")).toBeVisible({ visible: !javaScriptEnabled });
-      await expect(page.getByText("Next automatic check")).toBeVisible({ visible: javaScriptEnabled });
+      await expect(page.getByText("This page keeps itself current")).toBeVisible({
+        visible: javaScriptEnabled,
+      });
     });
   });
 }

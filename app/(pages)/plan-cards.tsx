@@ -55,6 +55,8 @@ type PlanCardProps = OfferedPlan & {
   plans: Plans;
   /** What marks it among the others. */
   tag?: string | undefined;
+  /** Whether it is what the reader has. */
+  isOwn?: boolean;
   /** What a plan without a price costs. */
   terms?: ReactNode;
   /** What the account has, if that is not what the plan contains. */
@@ -65,7 +67,7 @@ type PlanCardProps = OfferedPlan & {
 };
 
 /** A plan: what it is for, its prices, and what is in it. */
-export function PlanCard({ plan, offers, plans, tag, terms, contents, act, children }: PlanCardProps) {
+export function PlanCard({ plan, offers, plans, tag, isOwn, terms, contents, act, children }: PlanCardProps) {
   const credits = toCredits(plan?.credit_thousandths ?? 0);
   const has = contents ?? plan?.contents;
   const lines = [
@@ -75,7 +77,7 @@ export function PlanCard({ plan, offers, plans, tag, terms, contents, act, child
   const isOneOfSeveral = ({ period }: Offer) =>
     period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
   return (
-    <li className="card">
+    <li className="card" data-is-own={isOwn || undefined}>
       <h3>{offers[0]?.name ?? plan?.title}</h3>
       {tag && <span className="tag">{tag}</span>}
       {plan?.description && <p className="quiet">{plan.description}</p>}

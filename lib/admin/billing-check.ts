@@ -4,13 +4,13 @@ import { checkClock } from "@/lib/admin/store-check";
 import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { purchaseEvents } from "@/lib/billing/fulfilment/events";
-import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices/prices";
 import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/register/hooks";
+import { listSold } from "@/lib/plans/plan-prices";
 
 const tolerantForMs = 7 * dayMs; // after the grace
 

@@ -6,7 +6,6 @@ import { type Checkout, selectBegun } from "@/lib/billing/fulfilment/bought-cred
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { collectPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
 import { endSubscription, refreshLive } from "@/lib/billing/licence/subscription";
-import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
@@ -23,6 +22,7 @@ import { ApiError } from "@/lib/http/errors";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { isReplaceable } from "@/lib/plans/licence-state";
+import { listSold } from "@/lib/plans/plan-prices";
 import { findCustomer } from "@/lib/plans/purchases";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";

@@ -33,6 +33,14 @@ export function priceInWords(amount: number, currency: string): string {
   return withoutZeros(moneyInWords(amount, currency));
 }
 
+/** Writes the amounts of a column alike: without decimals if all are whole. */
+export function moneyOfColumn(amounts: readonly number[], currency: string): (amount: number) => string {
+  const inWords = amounts.every((amount) => /^[^.]*(\.0+)?$/.test(moneyInWords(amount, currency)))
+    ? priceInWords
+    : moneyInWords;
+  return (amount) => inWords(amount, currency).replace("-", "−");
+}
+
 const withoutZeros = (words: string) => words.replace(/\.0+$/, "");
 
 /** One of equal shares of a price, as the currency is usually written: `€82.50`, or `about €83.33` if that is not exact. */

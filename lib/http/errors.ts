@@ -48,7 +48,7 @@ export const errorCatalogue = {
     message: "The trial of this account has ended.",
     get hint() {
       const { billing, appUrl } = settings();
-      const step = billing ? `Choose a plan at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
+      const step = billing ? `Get a plan at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
       return `Your assistants are paused, and nothing is lost. ${step}; they run again as soon as you have one.`;
     },
   },

@@ -74,7 +74,7 @@ const withoutYearMs = 300 * dayMs;
 /** The step of an owner without a licence: to choose one. */
 export const choosePlan = "Choose a plan";
 
-const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
+const stepTo = (words: string, path: string = pages.billing.path) => ({ step: { words, path } });
 const choose = () => settings().billing && stepTo(choosePlan);
 
 /** What an owner reads in place of the step to choose a plan, where none is sold. */
@@ -124,7 +124,21 @@ export const payOrChange = "Pay or change the card";
 
 const updatePayment = stepTo(payOrChange);
 
-const instead = (words: string) => ({ other: { words, path: `${pages.billing.path}#plans` } });
+const plansOnBilling = `${pages.billing.path}#plans`;
+
+const instead = (words: string, path: string = pages.billing.path) => ({ other: { words, path } });
+
+/** By our refund or a dispute: Stripe is told of both alike. */
+const wasReturned = "Your last payment went back to you, by a refund or by your bank.";
+
+/** Where we can be written to. */
+const askToDropTheChange = () => {
+  const { supportEmail } = settings();
+  const subject = encodeURIComponent("Corner Office: drop the change of my plan");
+  return supportEmail
+    ? instead("Ask us to drop the change", `mailto:${supportEmail}?subject=${subject}`)
+    : {};
+};
 
 /** A heading that a day completes. */
 type Dated = { dated?: string };
@@ -155,7 +169,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your plan pauses on",
-    next: `Your assistants work until that day, and you are charged nothing more. To go on after it, ${askUs()}.`,
+    next: `We paused your plan. Your assistants work until that day, which you have paid for, and nothing more is charged. To go on after it, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
@@ -180,6 +194,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     dated: "Payment failed: your assistants stop on",
     next: `The change of your plan is not paid: your plan from before it goes on until that day. To drop the change, ${askUs()}.`,
     ...updatePayment,
+    ...askToDropTheChange(),
   },
   "trial unpaid": {
     dated: "Add a card by",
@@ -200,7 +215,8 @@ type EndWords = {
 };
 
 const anew: EndWords = {
-  hint: (where) => `Choose a plan${where}; they run again as soon as you have one.`,
+  // Where none is sold, whoever follows the address reads whom to ask.
+  hint: (where) => `Get a plan${where}; they run again as soon as you have one.`,
   step: stepTo(choosePlan),
 };
 
@@ -217,18 +233,17 @@ const ends: Record<LicenceEnd, EndWords> = {
     beside: "Your payment for a plan is not finished. Finish it, or choose another plan.",
     hint: (where) =>
       `Finish your payment${where}, or choose another plan; they run again as soon as it is paid.`,
-    step: { ...stepTo("Finish the payment"), ...instead("Choose another plan") },
+    step: { ...stepTo("Finish the payment"), ...instead("Choose another plan", plansOnBilling) },
   },
   returned: {
-    beside:
-      "The payment for your plan was returned to you, but it still renews at Stripe. Cancel it, and nothing more is charged; or buy it again: you pay now, and the old plan ends.",
+    beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
-      `Your payment was returned to you, but the plan still renews at Stripe. Cancel it${where}, and nothing more is charged; or buy it again: you pay now, and the old plan ends.`,
-    step: { ...stepTo("Cancel it at Stripe"), ...instead("Buy it again") },
+      `${wasReturned} Pay again${where}, and your assistants go on at once. Or cancel the plan at Stripe, where it still renews.`,
+    step: { ...stepTo("Pay again", plansOnBilling), ...instead("Cancel it at Stripe") },
   },
   paused: {
     beside: "The plan that you bought is paused.",
-    hint: (where) => `To go on with your plan, ${askUs()}; or choose another one${where}.`,
+    hint: (where) => `We paused your plan. To go on with it, ${askUs()}; or choose another one${where}.`,
     step: stepTo(choosePlan),
   },
 };

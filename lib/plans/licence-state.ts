@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from "kysely";
-import { moneyInWords } from "@/lib/config/money";
+import { priceInWords } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/plans/entitlement-words";
@@ -42,7 +42,7 @@ export function describeDue({
   open_invoices,
 }: Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">): string | undefined {
   if (!amount_due || !currency) return undefined;
-  const sum = moneyInWords(amount_due, currency);
+  const sum = priceInWords(amount_due, currency);
   return (open_invoices ?? 1) > 1 ? `${sum} in ${open_invoices} invoices` : sum;
 }
 

@@ -47,7 +47,7 @@ export async function readBillingPage(
   const html = await renderHtml(
     <body>
       <Billing
-        {...{ account, contents, plans, bought, terms, standing, nowMs }}
+        {...{ account, contents, plans, bought, terms, standing, offers, nowMs }}
         hasOpenInvoice={hasOpen(invoices)}
       />
       {changes.offer && <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />}
@@ -66,7 +66,7 @@ export async function readBillingPage(
     next: /Next charge Nothing/.test(words)
       ? { amount: 0, currency: "" }
       : moneyIn(/Next charge (\S+(?: [\d,.]+)?) on/.exec(words)?.[1]),
-    due: moneyIn(/Amount due \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
+    due: moneyIn(/(?:Amount due|Due now) \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
     change: now === "Nothing" ? { amount: 0, currency: "" } : moneyIn(now),
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
-import { listSold } from "@/lib/billing/prices/licence-prices";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { type Plans, readPlans } from "@/lib/plans/plan";
+import { listSold } from "@/lib/plans/plan-prices";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { type Offer, readOffers } from "../home/billing/offers";
 import { groupByPlan, hasWords, PlanCard, taxInWords } from "../plan-cards";

@@ -64,7 +64,7 @@ export function CheckResult({
         </p>
       )}
       <p>
-        {lacksApp && trial && "Your trial is free, and ends by itself. "}
+        {lacksApp && trial && "Your trial is free: nothing is charged today, or when it ends. "}
         {lacksApp && hadApp && !trial && "Your plan is active. "}
         {lacksApp
           ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`

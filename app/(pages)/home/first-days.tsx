@@ -9,7 +9,7 @@ import { Tick } from "./tick";
 
 const watchedEverySeconds = 15;
 
-type Step = { isDone: boolean; title: string; how: ReactNode };
+type Step = { isDone: boolean; title: string; how?: ReactNode };
 
 const planStep = ({ step }: Standing): Step => ({
   isDone: false,
@@ -22,7 +22,7 @@ export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, s
   const apps = sessions.filter(({ kind }) => kind === "app");
   const [ended] = endedApps;
   return [
-    { isDone: true, title: "Sign in", how: "You are here." },
+    { isDone: true, title: "Sign in" },
     {
       isDone: apps.length > 0,
       title: ended ? "Connect an app again" : "Connect an app",
@@ -35,7 +35,7 @@ export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, s
             </>
           )}
           <a href={`${pages.access.path}#connect-something`}>Choose one</a>: Claude, ChatGPT, Codex, Cursor or
-          VS Code. This page notices it.
+          VS Code.
         </>
       ),
     },
@@ -70,7 +70,7 @@ export function FirstDays({ steps, children }: { steps: Step[]; children: ReactN
             <div>
               <strong>{title}</strong>
               <span className="unseen">{isDone ? ": done." : ": not done yet."}</span>
-              {!isDone && <p>{how}</p>}
+              {!isDone && how && <p>{how}</p>}
             </div>
           </li>
         ))}

@@ -147,11 +147,11 @@ export function ownerPage(
           ) : (
             <CheckResult
               {...visit}
-              then={state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} />}
+              then={state.status === "unavailable" && <TryAgain at={again} failed={call.requestId} copies />}
             />
           )}
           <div className="foot-notes">
-            {state.status !== "unavailable" && <Checked state={state} nowMs={nowMs} />}
+            {state.status !== "unavailable" && <Checked nowMs={nowMs} />}
             <Support />
           </div>
         </div>
@@ -223,22 +223,12 @@ function currentIn(tab: Page, at: Page): "page" | "true" | undefined {
   return tab !== pages.home && at.path.startsWith(`${tab.path}/`) ? "true" : undefined;
 }
 
-/** The time of the last check, and its time zone. */
-function Checked({ state, nowMs }: { state: Standing; nowMs: number }) {
+/** As of when the page is, and its time zone. */
+function Checked({ nowMs }: { nowMs: number }) {
   return (
     <p className="quiet">
-      Checked at <Clock atMs={nowMs} shows="time" />
-      <span data-time-zone="" />.{" "}
-      <span className="with-script">
-        Next automatic check{" "}
-        {state.checkAgainAfterSeconds < 60 ? (
-          "within a minute."
-        ) : (
-          <>
-            by <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />.
-          </>
-        )}
-      </span>
+      Up to date at <Clock atMs={nowMs} shows="time" />
+      <span data-time-zone="" />. <span className="with-script">This page keeps itself current.</span>
       <noscript>Reload this page to check again.</noscript>
     </p>
   );

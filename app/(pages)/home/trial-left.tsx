@@ -8,21 +8,23 @@ const maxDrawn = 62; // days
 /** The rest of a trial in words, on the last day in hours, and as a bar with a part for each day. */
 export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   const leftMs = endsAtMs - nowMs;
-  const isLastDay = leftMs <= dayMs;
-  const left = Math.ceil(leftMs / (isLastDay ? hourMs : dayMs));
   const days = Math.max(Math.ceil(leftMs / dayMs), Math.round((endsAtMs - startedAtMs) / dayMs));
-  const unit = isLastDay ? "hour" : "day";
   return (
     <div className="trial">
       <p>
-        <strong>
-          {left} {left === 1 ? unit : `${unit}s`} left
-        </strong>
-        , until <Clock atMs={endsAtMs} shows="day and time" />
+        <strong>{leftInWords(leftMs)}</strong>, until <Clock atMs={endsAtMs} shows="day and time" />
       </p>
       <Bar days={Math.min(days, maxDrawn)} left={(leftMs / dayMs) * Math.min(1, maxDrawn / days)} />
     </div>
   );
+}
+
+/** `2 days left`, on the last day in hours. */
+export function leftInWords(leftMs: number): string {
+  const isLastDay = leftMs <= dayMs;
+  const left = Math.ceil(leftMs / (isLastDay ? hourMs : dayMs));
+  const unit = isLastDay ? "hour" : "day";
+  return `${left} ${left === 1 ? unit : `${unit}s`} left`;
 }
 
 /** What is left is filled, from the left; the day that runs is filled in part. */

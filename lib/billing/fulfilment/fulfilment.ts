@@ -3,7 +3,6 @@ import { resolveBuyer } from "@/lib/billing/customer/customer";
 import { keepPayments } from "@/lib/billing/customer/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
-import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
 import { endAtStripe, findAtStripe, idOf } from "@/lib/billing/stripe/calls";
 import {
@@ -15,6 +14,7 @@ import {
 } from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
 import { requireBilling } from "@/lib/http/checks/billing";
+import { listSold, type SoldPrice } from "@/lib/plans/plan-prices";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
 

@@ -4,13 +4,14 @@ import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { selectBegun } from "@/lib/billing/fulfilment/bought-credits";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
-import { assignPlans, listSold } from "@/lib/billing/prices/licence-prices";
+import { assignPlans } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { requireBilling } from "@/lib/http/checks/billing";
+import { listSold } from "@/lib/plans/plan-prices";
 import { behindAfterMs, findCustomer } from "@/lib/plans/purchases";
 
 /* What was bought, as Stripe lists it: an event may be lost, and a restored store knows nothing of what came after it. */

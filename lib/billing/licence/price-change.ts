@@ -1,7 +1,6 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { openPortal } from "@/lib/billing/customer/customer";
-import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { type NextPayment, toPayment } from "@/lib/billing/prices/next-payment";
 import { readPrice } from "@/lib/billing/prices/prices";
 import { callStripe } from "@/lib/billing/stripe/calls";
@@ -10,6 +9,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { currentLicence, licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import { listSold, type SoldPrice } from "@/lib/plans/plan-prices";
 import { readBilling } from "@/lib/plans/purchases";
 import { processSingleton } from "@/lib/process-singleton";
 

@@ -3,26 +3,11 @@ import { addPriceToPlan, settlePayers } from "@/lib/accounts/terms/plan-changes"
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { idOf } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
-import { requireBilling } from "@/lib/http/checks/billing";
-import { limitIn, type Plan, type Plans, readPlans } from "@/lib/plans/plan";
-import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
+import { limitIn, type Plan, readPlans } from "@/lib/plans/plan";
+import { listPlanPrices, listSold, type PlanPrice, soldOf } from "@/lib/plans/plan-prices";
 
 /** An item with its plan, unless it was sold before there were plans, and its limit of assistants, infinite without one. */
 export type LicenceItem<Item> = Item & { plan: Plan | undefined; limit: number };
-
-/** A price that is sold as a licence; without its plan until that was made of a price in the settings. */
-export type SoldPrice = { id: string; plan: Plan | undefined };
-
-/** The prices that are sold as licences: those of plans, and those in STRIPE_LICENCE_PRICES that no plan has yet. */
-export async function listSold(db: Db, plans?: Plans): Promise<SoldPrice[]> {
-  return soldOf(await listPlanPrices(db, plans ?? (await readPlans(db))));
-}
-
-function soldOf(prices: PlanPrice[]): SoldPrice[] {
-  const isNew = (id: string) => prices.every((price) => price.id !== id);
-  const listed = requireBilling().licencePrices.filter(isNew);
-  return [...prices.filter(({ isSold }) => isSold), ...listed.map((id) => ({ id, plan: undefined }))];
-}
 
 /**
  * The items of a subscription that are for a licence: for a price of a plan, for one that we sell, or another one of its

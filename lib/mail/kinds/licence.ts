@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import * as z from "zod";
+import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -8,6 +9,7 @@ import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 import {
+  choosePlan,
   endEffects,
   endWords,
   type LicenceEnd,
@@ -16,7 +18,7 @@ import {
 } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
-import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
+import { listPlanPrices, planOfPrice, sellsAnyPlan } from "@/lib/plans/plan-prices";
 
 /*
  * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
@@ -37,7 +39,7 @@ export const licenceMails = {
     find: findFailed,
     examples: (atMs) => ({
       "payment-failed": {
-        ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49.00", planTitle: "Office" },
+        ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49", planTitle: "Office" },
         triedAtMs: atMs + 3 * dayMs,
       },
     }),
@@ -90,19 +92,24 @@ export const licenceMails = {
       "licence-ended": {
         after: "nothing" as const,
         plan: examplePlan,
+        isSold: true,
         end: { what: "licence", atMs, how: "ended" } as const,
       },
     }),
-    text: ({ end, after, plan }, zone) => ({
-      subject: endWords(end, zone).heading,
-      preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
-      body: [
-        `${plan} ended on ${formatInstant(end.atMs, zone)}.`,
-        `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
-        whatNext[end.how].words,
-        linkTo(ownerPages.billing, whatNext[end.how].press),
-      ],
-    }),
+    text({ end, after, plan, isSold }, zone) {
+      const next = whatNext[end.how];
+      return {
+        subject: endWords(end, zone).heading,
+        preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
+        body: [
+          `${plan} ended on ${formatInstant(end.atMs, zone)}.`,
+          `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
+          ...(next.press === choosePlan && !isSold
+            ? [`For another plan, ${askUs()}.`]
+            : [next.words, linkTo(ownerPages.billing, next.press)]),
+        ],
+      };
+    },
   }),
 };
 
@@ -140,7 +147,7 @@ async function takeEnding(transaction: Db, nowMs: number): Promise<DueMail<z.inf
 
 /**
  * `undefined` if it was paid, or the licence has ended. `triedAtMs`: when the card is charged again, if Stripe does; `due`:
- * what is to be paid, as “€49.00”; both if known.
+ * what is to be paid, as “€49”; both if known.
  */
 async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
   const licence = await ownedSubscriptions(db)
@@ -195,7 +202,9 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
   const how: LicenceEnd = licence ? endStateOf(licence) : "ended";
   const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
-  return after && { to: owner.email, after, end, plan: await namePlan(db, licence?.price_id) };
+  if (!after) return undefined;
+  const [plan, isSold] = [await namePlan(db, licence?.price_id), await sellsAnyPlan(db)];
+  return { to: owner.email, after, end, plan, isSold };
 }
 
 function ownedSubscriptions(db: Db) {
@@ -256,7 +265,7 @@ const failures: Record<string, typeof failedRenewal> = {
 
 const again = {
   words: "You can choose a plan again at any time.",
-  press: "Choose a plan",
+  press: choosePlan,
 };
 
 /** What to do after a licence, by how it ended, and what the button says. */
@@ -270,8 +279,8 @@ const whatNext: Record<LicenceEnd, typeof again> = {
   },
   returned: {
     words:
-      "Your payment was returned to you, but Stripe still runs the plan and will charge it again when it renews. You can end it, or buy it again.",
-    press: "See your plan",
+      "Your last payment went back to you, by a refund or by your bank. Pay again to go on with the plan, or cancel it at Stripe, where it still renews.",
+    press: "Pay again or cancel",
   },
   paused: {
     words: "The plan is paused. You can go on with it, or choose another.",

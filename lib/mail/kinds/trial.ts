@@ -10,6 +10,7 @@ import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
 import { endEffects, endWords } from "@/lib/plans/entitlement-words";
+import { sellsAnyPlan } from "@/lib/plans/plan-prices";
 
 /*
  * A mail three days before the end of a trial, and one at its end. The end in the account's row says when each is due, so
@@ -33,16 +34,18 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ending": { endsAtMs: atMs + 3 * dayMs } }),
+    examples: (atMs) => ({
+      "trial-ending": { endsAtMs: atMs + 3 * dayMs, isSold: settings().billing !== undefined },
+    }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs }, zone) {
+    text({ endsAtMs, isSold }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your trial ends on ${end}`,
         preview: "Your assistants pause then, and nothing is lost.",
         body: [
           `${endEffects.soon} ${endEffects.nothingLost}`,
-          ...howToChoose("To keep your company running", " before then"),
+          ...howToChoose("To keep your company running", isSold, " before then"),
         ],
       };
     },
@@ -54,14 +57,14 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs } }),
-    text: ({ endsAtMs }, zone) => ({
+    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs, isSold: settings().billing !== undefined } }),
+    text: ({ endsAtMs, isSold }, zone) => ({
       subject: endWords({ what: "trial" }).heading,
       preview: "Your assistants pause, and nothing is lost.",
       body: [
         `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
         `${endEffects.now} ${endEffects.nothingLost}`,
-        ...howToChoose("To have your assistants run again"),
+        ...howToChoose("To have your assistants run again", isSold),
       ],
     }),
   }),
@@ -89,7 +92,7 @@ function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPendin
   };
 }
 
-/** Its owner; `undefined` if the trial does not end then any more. */
+/** Its owner, and whether any plan is sold; `undefined` if the trial does not end then any more. */
 async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
   const owner = await accountBy(db, "id", accountId)
     .select("email as to")
@@ -97,12 +100,12 @@ async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", endsAtMs)
     .executeTakeFirst();
-  return owner && { ...owner, endsAtMs };
+  return owner && { ...owner, endsAtMs, isSold: await sellsAnyPlan(db) };
 }
 
 /** How to get a plan: the button where they are sold, or else whom to ask. */
-function howToChoose(purpose: string, when = ""): MailContent["body"] {
-  if (!settings().billing) return [`${purpose}, ${askUs()}${when}.`];
+function howToChoose(purpose: string, isSold: boolean, when = ""): MailContent["body"] {
+  if (!isSold) return [`${purpose}, ${askUs()}${when}.`];
   return [
     `${purpose}, choose a plan${when}. Nothing is charged unless you do.`,
     linkTo(ownerPages.billing, "Choose a plan"),

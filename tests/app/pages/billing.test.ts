@@ -81,7 +81,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
     for (const sold of ["€49", "500 credits"]) expect(licensed).toContain(sold);
     expect(licensed).toContain("€10");
-    expect(licensed).toContain("A plan that you buy takes the place of the one that we gave you.");
+    expect(licensed).toContain("One that you buy takes its place: you pay its price");
     await shop.buy(given);
     await shop.deliverAll();
     const paid = await home(given);
@@ -92,7 +92,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
   it("tells an owner, and the owner's apps, to choose a licence when the trial has ended", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { hint } = (await entitlement(buyer)).error;
-    expect(hint).toContain(`Choose a plan at ${shop.service.url}/home/billing;`);
+    expect(hint).toContain(`Get a plan at ${shop.service.url}/home/billing;`);
     const { text } = await buyer.browser.open("/home");
     expect(text).toContain(hint.replace(` at ${shop.service.url}/home/billing`, ""));
   });

@@ -74,7 +74,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(filled, "a part for each day").toHaveLength(days);
     expect(filled.reduce((sum, part) => sum + part, 0)).toBeCloseTo(ms / dayMs, 1);
     expect(home).toContain(`<section class="card verdict" data-colour="${colour}"`);
-    expect(home).toMatch(/Checked at <time [^>]+>\d\d:\d\d UTC</);
+    expect(home).toMatch(/Up to date at <time [^>]+>\d\d:\d\d UTC</);
   });
 
   it("show what a hobby plan is, which lists no step about the end of a trial", async () => {

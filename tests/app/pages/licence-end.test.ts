@@ -53,7 +53,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
       expect(mail?.text).toContain(words);
 
     const message = `The plan of this account ${ended}.`;
-    const hint = `Your assistants are paused, and nothing is lost. Choose a plan at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
+    const hint = `Your assistants are paused, and nothing is lost. Get a plan at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
     const error = { code: "trial_ended", message, hint };
     expect(await entitlement()).toMatchObject({ httpStatus: 403, status: "trial-ended", message, error });
 
@@ -130,7 +130,7 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     await failRenewal();
     const chargedMs = shop.stripe.nowMs() + 3 * dayMs;
     const [{ text = "", html = "" } = {}] = await mailed();
-    expect(text).toMatch(/^The payment of €49\.00 for “Office licence” failed\.\n/);
+    expect(text).toMatch(/^The payment of €49 for “Office licence” failed\.\n/);
     expect(text).toMatch(
       new RegExp(`\n\nWe try again on \\w+,? ${day.format(chargedMs)} at [\\d:]+ UTC\\.\n\n`),
     );

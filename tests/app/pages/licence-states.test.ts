@@ -268,10 +268,10 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
     expect(await page(buyer)).toContain(
-      "but the plan still renews at Stripe. Cancel it, and nothing more is charged; or buy it again",
+      "Your last payment went back to you, by a refund or by your bank. Pay again, and your assistants go on at once.",
     );
     const text = await page(buyer, "/home/billing");
-    for (const words of ["Charged again on", "Cancel it at Stripe", "Manage billing", "Buy Office licence"])
+    for (const words of ["Charged again on", "Cancel it at Stripe", "Manage billing", "Pay again"])
       expect(text).toContain(words);
     expect(text).toContain('<h3>Office licence</h3><span class="tag">Your plan, payment returned</span>');
     expect(text).toContain("the one that Stripe still has is ended first, so you never pay for two.");
@@ -331,14 +331,16 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("licensed");
     const text = await pages(buyer);
     expect(text).toContain("Your plan pauses on");
-    expect(text).toContain("Your assistants work until that day, and you are charged nothing more.");
+    expect(text).toContain(
+      "We paused your plan. Your assistants work until that day, which you have paid for, and nothing more is charged.",
+    );
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);
     expect(await plan(buyer)).toBe("trial");
     const after = await page(buyer);
     expect(after).toContain("Plan paused");
     expect(after.replaceAll(/<[^>]*>/g, "")).toContain(
-      "To go on with your plan, write to help@example.com; or choose another one.",
+      "We paused your plan. To go on with it, write to help@example.com; or choose another one.",
     );
     const [, mail] = await subjects(buyer);
     expect(mail).toBeUndefined();
@@ -663,9 +665,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(home).toContain("Your trial has ended");
     expect(home).not.toContain("nothing is charged");
     for (const text of [home, await page(buyer, "/home/billing")]) {
-      expect(text).toContain(
-        "but it still renews at Stripe. Cancel it, and nothing more is charged; or buy it again",
-      );
+      expect(text).toContain("Pay again to go on with your plan, or cancel it at Stripe");
       expect(text).toContain("Cancel it at Stripe");
     }
     stripe.end(subscription);

@@ -23,7 +23,9 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     const before = await open(owner, "/home");
     expect(before).toContain(`data-account="${owner.id}" data-learns-zone="/home/time-zone"`);
     expect(timeIn(before)).toBe("31 January at 08:00 UTC");
-    expect(before).toMatch(/Checked at <time [^>]+>\d\d:\d\d UTC<\/time><span data-time-zone=""><\/span>\./);
+    expect(before).toMatch(
+      /Up to date at <time [^>]+>\d\d:\d\d UTC<\/time><span data-time-zone=""><\/span>\./,
+    );
     expect(await open(owner, "/home/account")).toContain(
       "Their times are UTC: your time zone is not known yet.",
     );
@@ -32,7 +34,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     expect(after).not.toContain("data-learns-zone");
     expect(timeIn(after)).toBe("31 January at 09:00");
     expect(after).toMatch(
-      /Checked at <time [^>]+>\d\d:\d\d<\/time><span data-time-zone=""> \(Europe\/Berlin\)<\/span>\./,
+      /Up to date at <time [^>]+>\d\d:\d\d<\/time><span data-time-zone=""> \(Europe\/Berlin\)<\/span>\./,
     );
     expect(await open(owner, "/home/account")).toMatch(
       /Their times are Central European (Standard|Summer) Time \(Europe\/Berlin\)\./,

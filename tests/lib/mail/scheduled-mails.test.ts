@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/joining/invitations";
+import { addPriceToPlan } from "@/lib/accounts/terms/plan-changes";
 import { dayMs } from "@/lib/config/durations";
 import { mailKinds } from "@/lib/mail/kinds";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
@@ -67,6 +68,20 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       expect(subjects()).toEqual([ending, ended]);
       expect(mailSender.sent.every(({ to }) => to === email)).toBe(true);
       expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(2);
+      for (const { text } of mailSender.sent) expect(text).toContain("Choose a plan");
+    });
+
+    it("say whom to ask where no plan is sold", async () => {
+      const price = { id: "price_1", titles: ["Office"], limit: 12, isSold: false };
+      await addPriceToPlan(db, price, nowMs);
+      await roundAt(endsAtMs - 3 * dayMs);
+      await roundAt(endsAtMs);
+      const asks = ["To keep your company running", "To have your assistants run again"];
+      for (const [at, { text }] of mailSender.sent.entries()) {
+        expect(text).toContain(`${asks[at]}, write to help@example.com`);
+        expect(text).not.toMatch(/choose a plan/i);
+      }
+      expect(mailSender.sent).toHaveLength(2);
     });
 
     it.each([

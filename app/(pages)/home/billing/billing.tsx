@@ -7,9 +7,9 @@ import { describeDue, hasNeverBegun, licenceStateOf, wantsPayment } from "@/lib/
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
-import { PostForm } from "../../post-form";
+import { PostButton, PostForm } from "../../post-form";
 import { NextStep, StatusLights, withMailLink } from "../check-result";
-import type { Offer, Purchases } from "./offers";
+import type { Offer, Offers, Purchases } from "./offers";
 import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
 
 type BillingProps = {
@@ -20,6 +20,7 @@ type BillingProps = {
   bought: Purchases | undefined;
   terms: Terms | undefined;
   standing: Standing;
+  offers: Offers | undefined;
   /** Whether an invoice is open, as far as Stripe says so. */
   hasOpenInvoice: boolean;
   nowMs: number;
@@ -31,6 +32,7 @@ export function Billing({
   bought,
   terms = {},
   standing,
+  offers,
   hasOpenInvoice,
   nowMs,
   ...own
@@ -38,6 +40,9 @@ export function Billing({
   const state = bought?.licence && licenceStateOf(bought.licence);
   const licence = licenceThatCounts(account, bought, standing);
   const isLeaving = account.deletes_at_ms !== null;
+  const again = offers?.buysLicences
+    ? offers.licences.find(({ priceId }) => priceId === licence?.price_id)
+    : undefined;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
@@ -70,14 +75,8 @@ export function Billing({
             An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
           </p>
         )}
-        {state && asksAtStripe(state, account) && !isLeaving && standing.step && (
-          <PostForm
-            action={forms.openPortal.path}
-            hidden={{ account: account.id, ...(state === "unfinished" && { for: state }) }}
-          >
-            <button type="submit">{standing.step.words}</button>{" "}
-            {standing.other && <a href="#plans">{standing.other.words}</a>}
-          </PostForm>
+        {state && asksAtStripe(state, account) && !isLeaving && (
+          <Acts {...{ account, state, standing }} again={state === "returned" ? again : undefined} />
         )}
         {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (
@@ -94,6 +93,54 @@ export function Billing({
       </section>
       {bought?.latestPack && <PackNote {...bought.latestPack} />}
     </>
+  );
+}
+
+type ActsProps = {
+  account: Account;
+  state: LicenceState;
+  standing: Standing;
+  /** What is bought again. */
+  again: Offer | undefined;
+};
+
+/** What settles the state of a licence, and what may be done in its place. */
+function Acts({ account, state, standing: { step, other }, again }: ActsProps) {
+  if (!step) return null;
+  const hidden = { account: account.id };
+  if (state === "returned")
+    return (
+      <div className="actions">
+        {again ? (
+          <PostForm action={forms.beginCheckout.path} hidden={hidden}>
+            <button type="submit" name="licence" value={again.priceId}>
+              {[step.words, again.amount].filter(Boolean).join(": ")}
+            </button>
+          </PostForm>
+        ) : (
+          <a className="button" href={step.path}>
+            Choose a plan
+          </a>
+        )}
+        <PostButton action={forms.openPortal.path} hidden={hidden}>
+          {other?.words}
+        </PostButton>
+      </div>
+    );
+  return (
+    <div className="actions">
+      <PostForm
+        action={forms.openPortal.path}
+        hidden={{ ...hidden, ...(state === "unfinished" && { for: state }) }}
+      >
+        <button type="submit">{step.words}</button>
+      </PostForm>
+      {other && (
+        <a className="button plain" href={other.path}>
+          {other.words}
+        </a>
+      )}
+    </div>
   );
 }
 
@@ -131,10 +178,15 @@ function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-type PacksProps = { offers: Offer[]; accountId: string };
+type PacksProps = {
+  offers: Offer[];
+  accountId: string;
+  /** Whether something else is to be done first. */
+  isQuiet: boolean;
+};
 
 /** The packs of credits that the account may buy. */
-export function Packs({ offers, accountId }: PacksProps) {
+export function Packs({ offers, accountId, isQuiet }: PacksProps) {
   if (offers.length === 0) return null;
   return (
     <section aria-labelledby="packs">
@@ -152,7 +204,7 @@ export function Packs({ offers, accountId }: PacksProps) {
             <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
               <button
                 type="submit"
-                className="plain small"
+                className={isQuiet ? "linklike" : "plain small"}
                 name="credits"
                 value={offer.priceId}
                 aria-label={`Buy ${offer.name}`}

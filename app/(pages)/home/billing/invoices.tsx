@@ -1,5 +1,5 @@
 import { type Invoice, type Invoices as Read, readInvoicesOf } from "@/lib/billing/customer/invoices";
-import { moneyInWords } from "@/lib/config/money";
+import { moneyOfColumn } from "@/lib/config/money";
 import type { Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
@@ -47,11 +47,12 @@ const shownAtOnce = 4;
 /** The first of them, and the others folded away. */
 function Entries({ listed }: Pick<Named, "listed">) {
   const more = listed.slice(shownAtOnce);
+  const amounts = listed.flatMap(({ total, refunded, due }) => [total, refunded, due]);
   return (
     <>
       <ol className="entries">
         {listed.slice(0, shownAtOnce).map((invoice) => (
-          <InvoiceEntry key={invoice.id} {...invoice} />
+          <InvoiceEntry key={invoice.id} invoice={invoice} amounts={amounts} />
         ))}
       </ol>
       {more.length > 0 && (
@@ -59,7 +60,7 @@ function Entries({ listed }: Pick<Named, "listed">) {
           <summary>Show {more.length} more</summary>
           <ol className="entries">
             {more.map((invoice) => (
-              <InvoiceEntry key={invoice.id} {...invoice} />
+              <InvoiceEntry key={invoice.id} invoice={invoice} amounts={amounts} />
             ))}
           </ol>
         </details>
@@ -71,8 +72,10 @@ function Entries({ listed }: Pick<Named, "listed">) {
 export const hasOpen = (read: Read | undefined) =>
   (read?.listed ?? []).some(({ status }) => status === "open");
 
-function InvoiceEntry(invoice: NamedInvoice) {
+/** @param amounts - those of all invoices, which are written alike */
+function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: number[] }) {
   const { atMs, name = "Invoice", item, status, currency, total, paid, refunded, pdf, page, next } = invoice;
+  const money = moneyOfColumn(amounts, currency);
   const isReturned = refunded > 0 && refunded === paid;
   const day = formatInstant(atMs, "date", "UTC");
   return (
@@ -88,12 +91,12 @@ function InvoiceEntry(invoice: NamedInvoice) {
         )}
       </span>
       <em className="tag" data-colour={status === "open" ? "stopped" : undefined}>
-        {describeState(invoice)}
+        {describeState(invoice, money)}
       </em>
       <Clock atMs={atMs} shows="date" />
       <b>
-        {moneyInWords(total, currency)}
-        {refunded > 0 && <small>{moneyInWords(-refunded, currency).replace("-", "−")}</small>}
+        {money(total)}
+        {refunded > 0 && <small>{money(-refunded)}</small>}
       </b>
       <small>
         {status === "open" && page && (
@@ -123,8 +126,8 @@ function NextStep({ next }: Pick<Invoice, "next">) {
   );
 }
 
-function describeState({ status, currency, total, due, paid, refunded }: Invoice): string {
-  if (status === "open") return due === total ? "Unpaid" : `Unpaid, ${moneyInWords(due, currency)} to pay`;
+function describeState({ status, total, due, paid, refunded }: Invoice, money: (amount: number) => string) {
+  if (status === "open") return due === total ? "Unpaid" : `Unpaid, ${money(due)} to pay`;
   if (status === "void") return "Void, nothing to pay";
   if (status === "uncollectible") return "Not paid, and written off";
   if (refunded > 0) return refunded === paid ? "Refunded" : "Partly refunded";

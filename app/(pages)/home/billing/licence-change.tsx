@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { ChangeCost } from "@/lib/billing/licence/price-change";
-import { moneyInWords } from "@/lib/config/money";
+import { moneyOfColumn } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
@@ -56,8 +56,8 @@ function Cost({ offer, cost }: { offer: Offer; cost: ChangeCost }) {
     );
   const { at, charged, credited, addedTax, untilMs, payment } = cost;
   const { amount, tax, currency } = payment;
-  const money = (sum: number) => moneyInWords(sum, currency).replace("-", "−");
   const other = amount - (charged - credited + addedTax);
+  const money = moneyOfColumn([amount, tax, charged, credited, addedTax, other], currency);
   const sum = (
     <>
       {amount > 0 ? money(amount) : "Nothing"}

@@ -3,7 +3,6 @@ import type { Account } from "@/lib/accounts/account";
 import { readCardOf } from "@/lib/billing/customer/card";
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
-import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
 import {
   amountInWords,
@@ -15,12 +14,12 @@ import {
   taxOf,
 } from "@/lib/billing/prices/prices";
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
-import { moneyInWords } from "@/lib/config/money";
+import { priceInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
 import { isDue } from "@/lib/plans/entitlement-words";
 import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
 import type { Plan, Plans } from "@/lib/plans/plan";
-import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
+import { listPlanPrices, listSold, planOfPrice, type SoldPrice } from "@/lib/plans/plan-prices";
 import { readBilling } from "@/lib/plans/purchases";
 import { readPart } from "../../read-part";
 
@@ -90,7 +89,7 @@ async function readUnpaidChange(bought: Purchases, plans: Plans, nowMs: number) 
   if (!item || !currency) return undefined;
   return {
     offer: (await readOffersOf([item.priceId], plans, nowMs)).get(item.priceId),
-    credit: item.credited > 0 ? moneyInWords(item.credited, currency) : undefined,
+    credit: item.credited > 0 ? priceInWords(item.credited, currency) : undefined,
   };
 }
 

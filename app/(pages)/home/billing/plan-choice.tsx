@@ -7,7 +7,7 @@ import { pages } from "@/lib/http/register/pages";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
 import { hasNeverBegun, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
-import { Icon } from "../../icons";
+import { Clock } from "../../clock";
 import { groupByPlan, hasWords, type OfferedPlan, PlanCard, taxInWords } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { withMailLink } from "../check-result";
@@ -66,10 +66,16 @@ export function PlanChoice({
         accountId={account.id}
         isNext={account.plan !== "licensed" && !isAsked && offer.plan === (former ?? licences[0]?.plan)}
       />
+    ) : offer === changes?.offer ? (
+      <a className="present" href="#change">
+        See what it costs
+      </a>
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
-      isPresent(offer) && <Present paidAs={offer.priceId === paidPrice ? undefined : paidOffer} />
+      acts &&
+      paidOffer &&
+      isPresent(offer) && <Present>Paid {periodInWords(paidOffer).toLowerCase()}</Present>
     );
   const acts = buysLicences || licences.some(mayChange);
   // Where nothing can be chosen, only prices of the period that is paid, or by the month.
@@ -111,11 +117,30 @@ export function PlanChoice({
             <PlanCard
               key={plan?.name ?? offers[0]?.priceId}
               {...{ plan, offers, plans, act }}
-              tag={plan && plan === former ? mark : undefined}
+              tag={
+                isOwn
+                  ? "Your plan"
+                  : plan && plan === changes?.offer?.plan
+                    ? "You are changing to this"
+                    : plan && plan === former
+                      ? mark
+                      : undefined
+              }
+              isOwn={isOwn}
               contents={isOwn ? contents : undefined}
               terms={isOwn && isFree && offers.length === 0 && "Free"}
             >
-              {isOwn && !offers.some(isPresent) && <Present />}
+              {isOwn && acts && isFree && offers.length === 0 && (
+                <Present>
+                  {account.plan === "trial" ? (
+                    <>
+                      Until <Clock atMs={account.trial_ends_at_ms} shows="date" />
+                    </>
+                  ) : (
+                    "No charge"
+                  )}
+                </Present>
+              )}
               {isOwn && <GivenUntil account={account} />}
               {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
             </PlanCard>
@@ -148,11 +173,10 @@ const marks: Partial<Record<LicenceState, string>> = {
   returned: "Your plan, payment returned",
 };
 
-/** What stands where a button would, of what an owner has: at another price they read how they pay. */
-const Present = ({ paidAs }: { paidAs?: Offer | undefined }) => (
+/** What stands where the others have a button, of what an owner has. */
+const Present = ({ children }: { children: ReactNode }) => (
   <p className="present">
-    <Icon name="check" />
-    Your plan{paidAs && `, paid ${periodInWords(paidAs).toLowerCase()}`}
+    <span>{children}</span>
   </p>
 );
 
@@ -245,7 +269,7 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
   if (state === "cancelled") return `${gone} You have it until it ends, and cannot buy it again then.`;
   return bought?.licence?.licence_until_ms
     ? `${gone} You keep it, at the price that you pay, until you cancel or change it. You cannot come back to it then.`
-    : `${gone} You keep it.`;
+    : `${gone} You keep it${settings().billing ? ", free, until you buy another plan. You cannot come back to it then" : ""}.`;
 }
 
 /** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
@@ -253,6 +277,6 @@ function beforeOffers({ plan }: Account, isAsked: boolean | undefined): string {
   if (isAsked)
     return "If you choose a plan here, the one that Stripe still has is ended first, so you never pay for two.";
   return plan === "licensed"
-    ? "A plan that you buy takes the place of the one that we gave you."
+    ? "You keep the plan that we gave you as long as you buy none. One that you buy takes its place: you pay its price, and have what is in it."
     : "Nothing is charged until you choose one.";
 }

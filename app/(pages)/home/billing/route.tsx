@@ -52,7 +52,7 @@ export const { GET } = toPlatform(
         <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
         {settings().billing && (
           <Billing
-            {...{ account, contents, plans, bought, terms, nowMs }}
+            {...{ account, contents, plans, bought, terms, offers, nowMs }}
             standing={state}
             hasOpenInvoice={isOwing}
           />
@@ -63,7 +63,9 @@ export const { GET } = toPlatform(
         {isOwing && <Invoices read={invoices} />}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
         <Credits account={account} mayRun={state.mayRun} read={credits}>
-          {offers && <Packs offers={offers.credits} accountId={account.id} />}
+          {offers && (
+            <Packs offers={offers.credits} accountId={account.id} isQuiet={state.light[0] !== "good"} />
+          )}
         </Credits>
         <div className="columns">
           <div>{bought?.hasBought && !isOwing && <Invoices read={invoices} />}</div>

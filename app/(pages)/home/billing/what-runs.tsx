@@ -3,13 +3,14 @@ import type { Account } from "@/lib/accounts/account";
 import type { Card } from "@/lib/billing/customer/card";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
-import { moneyInWords } from "@/lib/config/money";
+import { priceInWords } from "@/lib/config/money";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
 import { describeDue, endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { limitInWords } from "../../plan-cards";
+import { leftInWords } from "../trial-left";
 import type { Offer, Purchases } from "./offers";
 
 /** What is known of a licence at Stripe. */
@@ -110,7 +111,14 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
         </Fact>
       )}
       {!hasEnded && (
-        <Fact name="Price" note={plan === "licensed" && "given to you by us"}>
+        <Fact
+          name="Price"
+          note={
+            plan === "licensed"
+              ? "given to you by us"
+              : isTrial && "nothing is charged today, or when it ends"
+          }
+        >
           Free
         </Fact>
       )}
@@ -121,7 +129,9 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
       ) : (
         <Fact
           name={hasEnded ? "Ended on" : isTrial ? "Free until" : endMs === null ? "Ends" : "Ends on"}
-          note={isTrial && !hasEnded && "then your assistants pause"}
+          note={
+            isTrial && !hasEnded && `${leftInWords(trial_ends_at_ms - nowMs)}, then your assistants pause`
+          }
         >
           {endMs === null ? "Never" : <Clock atMs={endMs} shows="date" />}
         </Fact>
@@ -152,11 +162,11 @@ function Renewal({ licence, next: { amount, tax, currency, atMs }, period }: Ren
           <>
             on <Clock atMs={atMs} shows="date" />
             {amount > 0 && period && `, ${paidInWords(period)}`}
-            {tax > 0 && `; ${moneyInWords(tax, currency)} of it is tax`}
+            {tax > 0 && `; ${priceInWords(tax, currency)} of it is tax`}
           </>
         }
       >
-        {amount > 0 ? moneyInWords(amount, currency) : "Nothing"}
+        {amount > 0 ? priceInWords(amount, currency) : "Nothing"}
       </Fact>
     </>
   );
@@ -175,7 +185,10 @@ function Day({
   return (
     <>
       {sum && (
-        <Fact name="Amount due" note={inInvoices ?? (state === "change unpaid" && changeInWords(change))}>
+        <Fact
+          name={state === "invoiced" ? "Amount due" : "Due now"}
+          note={inInvoices ?? (state === "change unpaid" && changeInWords(change))}
+        >
           {sum}
         </Fact>
       )}
@@ -196,7 +209,7 @@ function Day({
       {state === "returned" && (
         <Fact
           name="Charged again on"
-          note={`${next ? `${moneyInWords(next.amount, next.currency)}, ` : ""}unless you end it at Stripe`}
+          note={`${next ? `${priceInWords(next.amount, next.currency)}, ` : ""}unless you cancel it at Stripe`}
         >
           <Clock atMs={licence.period_ends_ms} shows="date" />
         </Fact>
