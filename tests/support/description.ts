@@ -2,6 +2,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
 import type { SeenAnswer } from "@/tests/support/answers";
 
 /** The API description, typed as far as the tests read it. */
@@ -45,7 +46,7 @@ const apiError = { $ref: "#/components/schemas/ApiError" };
 export function faultsOf(answer: SeenAnswer): string[] {
   const item = description.paths[answer.path];
   if (!item) return unknownAddress(answer);
-  if (answer.method === "OPTIONS" && answer.status === 204) return preflight(answer, item);
+  if (answer.method === "OPTIONS" && answer.status === 204) return preflight(answer);
   const operation = item[answer.method.toLowerCase()] ?? (answer.method === "HEAD" ? item.get : undefined);
   // The router refuses a method without an operation.
   const described = (operation ?? item.get ?? item.post)?.responses[answer.status];
@@ -61,9 +62,11 @@ function unknownAddress({ path, status, body, method }: SeenAnswer): string[] {
   return method === "HEAD" ? [] : bodyFaults(apiError, JSON.parse(body));
 }
 
-function preflight({ headers, body }: SeenAnswer, item: Record<string, unknown>): string[] {
-  const isSaid = String(item.description).startsWith(`Accepts ${headers.allow}. `);
-  return isSaid && body === "" ? [] : ["is not the 204 with Allow that is described"];
+/** The description has no words for it, because generators would make a method of them. */
+function preflight({ path, headers, body }: SeenAnswer): string[] {
+  const { methods = [] } = Object.values(operations).find((operation) => operation.path === path) ?? {};
+  const isAllowed = headers.allow === methods.join(", ");
+  return isAllowed && body === "" ? [] : ["is not the 204 with Allow of its operation"];
 }
 
 function faultsAgainst({ method, headers, body }: SeenAnswer, described: DescribedAnswer): string[] {
