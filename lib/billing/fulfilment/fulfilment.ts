@@ -14,7 +14,7 @@ import {
 } from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
 import { requireBilling } from "@/lib/http/checks/billing";
-import { listSold, type SoldPrice } from "@/lib/plans/plan-prices";
+import { listSold } from "@/lib/plans/plan-prices";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
 
