@@ -139,13 +139,13 @@ export const errorCatalogue = {
     status: 502,
     when: "The form on `/home/billing` that buys something was sent, but Stripe did not start the checkout.",
     message: "The checkout could not be started.",
-    hint: "Nothing was bought. Try again in a moment.",
+    hint: "Nothing was bought. Try again in a moment. If it fails again, tell us: our log says why.",
   },
   portal_failed: {
     status: 502,
     when: "The form on `/home/billing` that opens the billing portal was sent, but Stripe did not open it.",
     message: "The billing portal could not be opened.",
-    hint: "Nothing was changed. Try again in a moment.",
+    hint: "Nothing was changed. Try again in a moment. If it fails again, tell us: our log says why.",
   },
   limit_required: {
     status: 400,

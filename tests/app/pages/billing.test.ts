@@ -431,6 +431,10 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const failed = await post(buyer, "/home/portal", {}, forPeople);
     expect(failed.headers.location).toBe("/home/billing?problem=portal_failed");
     expect(await home(buyer, "?problem=portal_failed")).toContain("The billing portal could not be opened.");
+    // Stripe also refuses for good, for example a price that was archived there.
+    expect(await home(buyer, "?problem=checkout_failed")).toContain(
+      "Try again in a moment. If it fails again, tell us: our log says why.",
+    );
   });
 
   it("says which card pays for the licence, and which one refused", async () => {
