@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { test } from "./support/office";
+import { openAccount, test } from "./support/office";
 
 /* What small phones show, in every font that may replace ours. */
 
@@ -43,4 +43,31 @@ test("a part that works has a row of the same height before and after our fonts 
   await page.unroute("**/*.woff2");
   for (const [at, height] of (await heights()).entries())
     expect(Math.abs(height - (before[at] ?? 0)), `row ${at}`).toBeLessThan(3);
+});
+
+test("an email that is longer than a phone is wide makes no page wider", async ({
+  page,
+  office: { service },
+}) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  const unique = crypto.randomUUID().replaceAll("-", "");
+  const email = `bartholomew.featherstonehaugh.${unique}@department-of-geosciences.example`;
+  const expectNarrow = async () => {
+    await expect(page.getByRole("main").getByText(email).first()).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), page.url()).toBe(320);
+  };
+  await page.goto("/waitlist");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Join the waitlist" }).click();
+  await expectNarrow();
+  await page.goto("/sign-in");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await expectNarrow();
+  await openAccount(page, service, email);
+  await page.goto("/home/account?change");
+  await page.getByLabel("New email").fill(email.replace("bart", "m"));
+  await page.getByRole("button", { name: "Send the emails" }).click();
+  await expect(page.getByText("It becomes")).toBeVisible();
+  await expectNarrow();
 });
