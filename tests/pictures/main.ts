@@ -192,6 +192,7 @@ try {
     await takeAll(officeStates, officeUrl, { sessions, addresses });
   }
   if (isChosen("wrong-host")) await takeWrongHost();
+  if (isChosen("unsold")) await takeUnsold();
   if (isChosen("mail")) await takeMails();
   if (isPublic) {
     await drawIcons(browser);
@@ -455,6 +456,28 @@ async function takeWrongHost(): Promise<void> {
   await shoot(page, "wrong-host");
   await page.close();
   await elsewhere.stop();
+}
+
+/** Takes pictures of an owner's pages where billing is set up and no plan is sold. */
+async function takeUnsold(): Promise<void> {
+  const unsold = { ...stripe.environment, STRIPE_LICENCE_PRICES: "", SUPPORT_EMAIL: "help@example.com" };
+  const shop = await Service.start({ ...unsold, SIGN_IN: "local" });
+  const url = `http://localhost:${shop.port}`;
+  for (const [name, ends] of [
+    ["trial", ["--trial-days", "14"]],
+    ["ended", ["--trial-ends", "2026-01-01"]],
+  ] as const) {
+    const { cookies } = await Browser.admit(shop, `${name}@example.com`, ...ends);
+    const context = await browser.newContext();
+    await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url })));
+    const page = await context.newPage();
+    for (const part of ["home", "home/billing"]) {
+      await page.goto(`${url}/${part}`, { waitUntil: "networkidle" });
+      await shoot(page, `unsold-${part.replace("/", "-")}-${name}`);
+    }
+    await context.close();
+  }
+  await shop.stop();
 }
 
 /** Takes pictures of the example of every mail, as the service sends it. */
