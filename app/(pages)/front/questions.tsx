@@ -17,7 +17,7 @@ const questions = (): Record<string, ReactNode> => ({
     "It reads your plan and your credits. It can’t send, publish, deploy or charge.",
   "What are credits?": `${creditUse()} Without enough of them, only jobs that cost some are refused.`,
   "What happens after the trial?": settings().billing
-    ? "Your assistants pause, and nothing is lost or charged. Choose a plan, and they go on."
+    ? "Your assistants pause, and nothing is lost or charged. With a plan they go on."
     : `Your assistants pause, and nothing is lost or charged. For a plan, ${askUs()}.`,
   "How do I leave?":
     settings().signIn.kind === "local"
