@@ -116,7 +116,7 @@ export async function setAccount(
  * balance would leave its bounds, or the ledger has an entry with this id, and {@link AddedBefore}.
  *
  * @param id - of the new entry, so that what is sent twice counts once
- * @param newSinceMs - refuses an amount that was added for the same reason since then
+ * @param newForMs - refuses an amount that was added for the same reason so lately
  * @returns what the account can spend then, in thousandths
  */
 export async function addCredits(
@@ -127,8 +127,8 @@ export async function addCredits(
     reason,
     by = "operator",
     id,
-    newSinceMs,
-  }: { thousandths: number; reason: string; by?: Operator; id?: string; newSinceMs?: number | undefined },
+    newForMs,
+  }: { thousandths: number; reason: string; by?: Operator; id?: string; newForMs?: number | undefined },
   nowMs: number,
 ): Promise<number> {
   const { whom, readState } = auditedAccount(email);
@@ -144,9 +144,9 @@ export async function addCredits(
       });
     }
     const entry = { account_id: account.id, thousandths, reason, ...(id && { id }) };
-    if (newSinceMs !== undefined) {
+    if (newForMs !== undefined) {
       const twin = await selectLedger(transaction, account.id, "<")
-        .where("created_at_ms", ">=", newSinceMs)
+        .where("created_at_ms", ">", nowMs - newForMs)
         .where("thousandths", "=", thousandths)
         .where("reason", "=", reason)
         .executeTakeFirst();

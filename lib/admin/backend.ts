@@ -16,8 +16,9 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
 const readPermissions = (text: string) => {
-  const may = permissions.filter((permission) => text.split(",").includes(permission));
-  return may.length > 0 && may.length === text.split(",").length ? may : undefined;
+  const named = text.split(",");
+  const isKnown = named.every((one) => permissions.some((permission) => permission === one));
+  return isKnown ? permissions.filter((permission) => named.includes(permission)) : undefined;
 };
 
 const publicKey = {

@@ -252,7 +252,7 @@ async function checkWaitlist(): Promise<CheckResult> {
 async function checkSunsets(nowMs = Date.now()): Promise<CheckResult> {
   const retirements = listRetirements();
   const near = retirements.filter(
-    ({ retirement }) => Date.parse(retirement.sunsetAt) - nowMs < warnBeforeSunsetMs,
+    ({ retirement }) => Date.parse(retirement.sunsetAt) - nowMs <= warnBeforeSunsetMs,
   );
   if (near.length === 0) return fine(`${retirements.length} announced`);
   return warning(

@@ -29,8 +29,8 @@ export const addCreditsAct = act({
   form: { path: "/account/credits", name: "change the balance", done: "The balance is changed." },
   async run({ db, by, nowMs, confirm }, { email, amount: thousandths, reason, once }: Given) {
     const added = { thousandths, reason, by, ...(once && { id: once }) };
-    const newSinceMs = once ? undefined : nowMs - asksAgainWithinMs;
-    const after = await addCredits(db, email, { ...added, newSinceMs }, nowMs).catch(async (failure) => {
+    const newForMs = once ? undefined : asksAgainWithinMs;
+    const after = await addCredits(db, email, { ...added, newForMs }, nowMs).catch(async (failure) => {
       if (!(failure instanceof AddedBefore)) throw failure;
       const given = `${toCredits(thousandths)} credits for “${reason}” at ${asIso(failure.atMs)}`;
       await confirm(`${email} got ${given}, and gets them again.`);

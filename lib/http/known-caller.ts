@@ -14,8 +14,7 @@ export function rememberCaller(headers: SentHeaders, account: string, nowMs: num
 
 /** The account whose credential this was lately. It gives a share of what all share, and nothing else. */
 export function findKnownCaller(headers: SentHeaders): string | undefined {
-  const end = endOfCredential(headers);
-  return end && known().get(end);
+  return known().get(endOfCredential(headers) ?? "");
 }
 
 /** The end of a token or of a known browser's cookie, where its signature is: too much to guess, and too little to use. */

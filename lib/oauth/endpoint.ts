@@ -74,8 +74,7 @@ async function exchange(call: Call): Promise<ResponseParts> {
   );
   if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
   if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
-  if (path === revocation.path && (await isAccessTokenRevoked(call, form, answer)))
-    return { status: 200, body: null };
+  if (await isAccessTokenRevoked(call, form, answer)) return { status: 200, body: null };
   if (path === token.path) return issueTokens(call, form, asked, answer);
   const isCode = path === device.path && answer.status === 200;
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);

@@ -61,11 +61,12 @@ type LongTableProps<Row> = TableProps<Row> & { hrefAfter: (last: Row) => string;
 
 /** A page of a table, with a link to the page after its last row if there is one. */
 export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...table }: LongTableProps<Row>) {
-  const last = rows[perPage - 1];
+  const shown = rows.slice(0, perPage);
+  const last = shown.at(-1);
   return (
     <>
-      <Table rows={rows.slice(0, perPage)} {...table} />
-      {rows.length > perPage && last && (
+      <Table rows={shown} {...table} />
+      {shown.length < rows.length && last && (
         <ButtonLink to={hrefAfter(last)} isPlain>
           {next}
         </ButtonLink>

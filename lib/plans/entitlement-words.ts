@@ -105,7 +105,7 @@ export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): 
     if (other?.beside) return { tag, heading, next: other.beside, ...other.step };
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
-  const format = (untilMs ?? nowMs) - nowMs < withoutYearMs ? short : long;
+  const format = (untilMs ?? nowMs) - nowMs <= withoutYearMs ? short : long;
   const day = untilMs === null ? undefined : dayOf(untilMs, zone, format);
   const words = states[status](day);
   if (!licence || !["licensed", "trial", "hobby"].includes(status)) return words;

@@ -49,7 +49,7 @@ function isOwnHost(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = host.toLowerCase().replace(/:\d*$/, "");
   const ofNetwork = /^[^.]+$|\.(?:localhost|local|internal|svc|home\.arpa)$/;
-  const isAddress = isIP(name.replace(/^\[|\]$/g, "")) > 0;
+  const isAddress = isIP(name.replace(/^\[|\]$/g, "")) !== 0;
   return (
     isAddress || ofNetwork.test(name) || [settings().metricsHost, machineName().toLowerCase()].includes(name)
   );

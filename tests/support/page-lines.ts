@@ -7,18 +7,21 @@ const marks: Record<string, string> = { h1: "# ", h2: "## ", h3: "### ", summary
 /** The elements in a line whose words a space divides from those beside them. */
 const isBeside = /^(b|em|small|span|strong|t[dh]|time)$/;
 const isEmpty = /^(input|br|img|hr|wbr)$/;
+/** What is shown though it says nothing. */
+const empties = /<(p|h\d|[uo]l|li|dl|dd|small)(?![^>]* role=)(?: [^>]*)?>\s*<\/\1>/g;
 /** The attributes that say something to a reader. */
 const told = ["aria-current", "aria-label", "data-colour", "role", "data-period"];
 
 /** What is drawn at random, what counts up, and what belongs to one start: ids, ports, addresses, and when to check again. */
 export const byChance =
-  /(?<=\b(?:acc|in|cs|cus|sub|wh)_)[\w-]+|[\w-]{20,}|(?<=:)\d{4,5}\b|(?<=\bbuyer)-\d+|127\.\d+\.\d+\.\d+|(?<=check by )\d\d:\d\d|(?<=recheckAfterSeconds(?:"|&quot;): ?)\d+/g;
+  /(?<=\b(?:acc|in|cs|cus|sub|wh)_)[\w-]+|[\w-]{20,}|(?<=:)\d{4,5}\b|(?<=buyer)-\d+|127\.\d+\.\d+\.\d+|(?<=check by )\d\d:\d\d|(?<=recheckAfterSeconds(?:"|&quot;): ?)\d+/g;
 
 /** What a page shows in its main part, as lines of text: each link with its address, each button with what it sends. */
 export function linesOf(html: string): string[] {
   const [, title] = /<title>(.*?)<\/title>/.exec(html) ?? [];
   const [, main = ""] = /<main[^>]*>(.*)<\/main>/s.exec(html) ?? [];
-  const tokens = main.replace(/<(svg|script)\b.*?<\/\1>/gs, "").matchAll(/<(\/?)(\w+)([^>]*)>|[^<]+/g);
+  const shown = main.replace(/<(svg|script)\b.*?<\/\1>/gs, "").replace(empties, "<p>{an empty $1}</p>");
+  const tokens = shown.matchAll(/<(\/?)(\w+)([^>]*)>|[^<]+/g);
   let text = `title: ${title}\n`;
   const ends: string[] = [];
   let form: string[] = [];

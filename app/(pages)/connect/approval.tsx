@@ -51,8 +51,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         </p>
       )}
       <Origin origin={origin} {...read}>
-        {!name && origin.is !== "site" && " It gave no name."}
-        {name && (
+        {name ? (
           <>
             {" "}
             It calls itself{" "}
@@ -62,6 +61,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             {documentHost ? `, an app of ${documentHost}` : origin.is === "site" && ", which we can’t verify"}
             .{origin.is !== "site" && " We can’t verify this app."}
           </>
+        ) : (
+          origin.is !== "site" && " It gave no name."
         )}
       </Origin>
       <Warning origin={origin} />

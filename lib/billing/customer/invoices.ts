@@ -86,7 +86,7 @@ function itemOf({ lines, billing_reason }: Stripe.Invoice): Invoice["item"] {
   const { start, end } = line.period;
   return {
     priceId: idOf(price),
-    period: end > start ? { fromMs: start * 1000, untilMs: end * 1000 } : undefined,
+    period: end !== start ? { fromMs: start * 1000, untilMs: end * 1000 } : undefined,
     isChange: billing_reason === "subscription_update",
     credited: -lines.data.reduce((sum, { amount }) => sum + Math.min(0, amount), 0),
   };

@@ -77,7 +77,7 @@ export async function settleCheckout(
     // Who takes a payment back does not want the next one.
     if (due > 0 || event === "charge.dispute.created")
       await stopAutomaticPurchase(transaction, account, { why: "returned" }, nowMs);
-    if (due > taken && due > 0) {
+    if (due > taken) {
       const after = { not_taken_back_thousandths: due - taken };
       const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;
       await recordAudit(transaction, about, nowMs);

@@ -55,8 +55,9 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
 function findUnpaidChange({ subscription, unsettled }: Asked): Stripe.Invoice | undefined {
   const isOwing = ["past_due", "unpaid", "paused"].includes(subscription.status);
   if (!isOwing && !isDropped(latestOf(subscription))) return undefined;
-  const givenAt = unsettled.findIndex((invoice) => invoice.status === "void" && !isChange(invoice));
-  const isGiven = (invoice: Stripe.Invoice, at: number) => isDropped(invoice) && givenAt >= 0 && givenAt < at;
+  const gives = (invoice: Stripe.Invoice) => invoice.status === "void" && !isChange(invoice);
+  const isGiven = (invoice: Stripe.Invoice, at: number) =>
+    isDropped(invoice) && unsettled.slice(0, at).some(gives);
   return unsettled.findLast((invoice, at) => isChange(invoice) && !isGiven(invoice, at));
 }
 

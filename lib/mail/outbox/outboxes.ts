@@ -28,17 +28,14 @@ export const outbox: Outbox<ClaimedMail> = {
 
   async address(db, claimed, nowMs) {
     const { id, mail, attempts, triedUntilMs } = claimed;
-    if (!mail && triedUntilMs > nowMs) {
+    if (triedUntilMs <= nowMs) return void (await deleteMail(db, claimed));
+    if (!mail) {
       if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
-      await rescheduleMail(db, claimed, { attempts, atMs: nowMs + outbox.retryAfterMs(attempts) });
-      return undefined;
+      const atMs = nowMs + outbox.retryAfterMs(attempts);
+      return void (await rescheduleMail(db, claimed, { attempts, atMs }));
     }
-    const isTried = mail && triedUntilMs > nowMs;
-    const wanted = isTried && (await mailKinds.get(mail.kind)?.address(db, mail, nowMs));
-    if (!wanted) {
-      await deleteMail(db, claimed);
-      return undefined;
-    }
+    const wanted = await mailKinds.get(mail.kind)?.address(db, mail, nowMs);
+    if (!wanted) return void (await deleteMail(db, claimed));
     if (mail.kind === "code" && attempts === 1) printCode(wanted.to, mail.code);
     return wanted;
   },

@@ -133,7 +133,12 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
   it("is erased after the day, with the customer and the licence at Stripe", async () => {
     const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     expect(await page(buyer)).toContain("We refund nothing.");
+    const open = await shop.begin(buyer, { credits: "price_pack" });
+    const asked = shop.stripe.requests.length;
     await leave(buyer);
+    expect(shop.stripe.sessions.get(open)?.status, "what could still be paid").toBe("expired");
+    const expiries = shop.stripe.requests.slice(asked).filter((request) => request.endsWith("/expire"));
+    expect(expiries, "what is paid is left alone").toHaveLength(1);
     const [link = ""] = await links(buyer);
     shop.pass(dayMs);
     shop.stripe.faultOf = () => "500";

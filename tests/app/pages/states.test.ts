@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, hourMs } from "@/lib/config/durations";
+import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService, startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { licences } from "@/tests/support/licences";
-import { authorizePath, makeApp, redirectUri } from "@/tests/support/oauth-libraries";
+import { authorizePath, makeApp, redirectUri, register } from "@/tests/support/oauth-libraries";
 import { connectApp } from "@/tests/support/owner";
 import { byChance, linesOf, readAll } from "@/tests/support/page-lines";
 import type { Buyer } from "@/tests/support/shop";
@@ -21,7 +22,7 @@ const clock = makeClock(Date.UTC(2027, 2, 1, 12));
 const ended = ["--trial-ends", "2027-01-01"];
 const ofPlan = ["/api/entitlement", "/home", "/home/billing"];
 const ofAccount = ["/home", "/home/access", "/home/account"];
-const all = [...ofPlan, "/home/access", "/home/account"];
+const all = [...ofPlan, "/home/access", "/home/access/developers", "/home/account"];
 
 const ofStrangers = {
   "sign-in": ["expired", "used", "gone", "ended", "email", "too-many&of=client&wait=90", "unavailable"].map(
@@ -30,6 +31,8 @@ const ofStrangers = {
   waitlist: ["", "?joined", "?confirmed", "?token=x", "?problem=email", "?problem=full"].map(
     (query) => `/waitlist${query}`,
   ),
+  search: ["/docs/search?q=zzzz"],
+  status: ["/status"],
   connect: ["", "?user_code", "?problem=code", "?problem=again"].map((query) => `/connect${query}`),
   links: ["/invitation", "/unsubscribe", "/keep-account", "/change-email"].flatMap((path) => [
     path,
@@ -78,8 +81,13 @@ const expectSaid = (name: string, said: string) =>
   expect(said).toMatchFileSnapshot(`states/${name.replaceAll(" ", "-")}.txt`);
 
 describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
-  const shop = await startShop(engine, { SUPPORT_EMAIL: "help@example.com", ...clock.environment });
+  const shop = await startShop(engine, {
+    ...(await withBackendApi(clock.environment)),
+    SUPPORT_EMAIL: "help@example.com",
+  });
   const { service, stage, stripe } = shop;
+  const worker = await BackendCaller.add(service, "worker");
+  worker.nowMs = clock.now;
   stripe.nowMs = clock.now;
   const admin = (command: string, ...more: string[]) => service.adminJson(...command.split(" "), ...more);
   await admin("plan set trial --limit assistants=3 --limit projects=2");
@@ -93,6 +101,17 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
   );
   await admin("plan set founder --title Founder", "--description", "For those who came first.");
 
+  const connect = async ({ id, browser }: Buyer) => {
+    await connectApp(await makeApp(service), browser, service);
+    const seen = "last_seen_at_ms = begun_at_ms, checked_at_ms = begun_at_ms, told = 'licensed'";
+    await stage.query(`UPDATE local_sessions SET ${seen} WHERE account_id = '${id}' AND kind = 'app'`);
+  };
+  const age = ({ id }: Buyer) =>
+    stage.query(`UPDATE local_sessions SET begun_at_ms = begun_at_ms - ${hourMs} WHERE account_id = '${id}'`);
+  const disconnect = ({ browser }: Buyer) => browser.pressAtHome("/home/sessions/end", { session: "apps" });
+  const leave = ({ id, browser }: Buyer) => browser.submit("/home/account/delete", { account: id });
+  /** What any owner may do next, one after the other. */
+  const later = { "connect an app": connect, "let an hour pass": age, "disconnect it": disconnect, leave };
   const give = async ({ id }: Buyer, columns: string) =>
     stage.query(`UPDATE accounts SET ${columns} WHERE id = '${id}'`);
 
@@ -113,6 +132,8 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
     given: {
       admit: () => shop.admit("--plan", "licensed", "--assistant-limit", "12", "--feature", "export"),
     },
+    "given what is sold": { admit: () => shop.admit("--plan", "office-licence") },
+    "trial ends today": { admit: () => shop.admit("--trial-ends", "2027-03-01T18:00:00Z") },
     "given until soon": { admit: () => shop.admit("--plan", "licensed", "--until", "2027-03-02") },
     "given until later": { admit: () => shop.admit("--plan", "founder", "--until", "2027-06-30") },
     "of a plan that is not offered any more": {
@@ -130,6 +151,48 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
         return buyer;
       },
     },
+    "buying credits automatically": {
+      async admit() {
+        const { buyer } = await shop.admitLicensed("--credits", "150");
+        const { id: account, email, browser } = buyer;
+        await browser.redeem(email, { back: "/home/billing#automatic" });
+        const automatic = { account, credits: "price_pack", below: "100", most: "3" };
+        await browser.submit("/home/credits/automatic", automatic);
+        await browser.submit("/home/credits/limits", { account, limit: "50", below: "120" });
+        await admin(`credits add ${email} -3`, "--reason", "Given by mistake");
+        const work = { credits: "6.5", reason: "A page" };
+        await worker.post(`/v1/accounts/${account}/spends`, work);
+        await worker.post(`/v1/accounts/${account}/holds`, { ...work, expiresInSeconds: 3600 });
+        await browser.post("/sign-in/renew");
+        return buyer;
+      },
+      paths: ["/home", "/home/billing?automatic", "/home/billing?limits", "/home/account"],
+    },
+    "with a pack": {
+      async admit() {
+        const buyer = await shop.admit("--plan", "office-licence");
+        await shop.buy(buyer, { credits: "price_pack" });
+        await shop.deliverAll();
+        return buyer;
+      },
+    },
+    ...Object.fromEntries(
+      [undefined, "A desk"].flatMap((client_name) =>
+        ["https://desk.example/cb", redirectUri].map((uri) => [
+          `asked by ${client_name ?? "no name"} at ${new URL(uri).hostname}`,
+          {
+            async admit() {
+              const buyer = await shop.admit("--plan", "hobby");
+              const app = { client_name, redirect_uris: [uri], token_endpoint_auth_method: "none" };
+              const { text } = await register(service, app, "127.9.0.1");
+              await buyer.browser.open(authorizePath(JSON.parse(text).client_id, uri));
+              return buyer;
+            },
+            paths: ["/connect"],
+          },
+        ]),
+      ),
+    ),
     asked: {
       async admit() {
         const buyer = await shop.admit("--plan", "hobby");
@@ -154,8 +217,8 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
     disconnected: {
       async admit() {
         const buyer = await shop.admit("--plan", "hobby");
-        await connectApp(await makeApp(service), buyer.browser, service);
-        await buyer.browser.pressAtHome("/home/sessions/end", { session: "apps" });
+        await connect(buyer);
+        await disconnect(buyer);
         return buyer;
       },
       paths: ofAccount,
@@ -163,7 +226,7 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
     leaving: {
       async admit() {
         const buyer = await shop.admit("--plan", "hobby");
-        await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+        await leave(buyer);
         return buyer;
       },
       paths: all,
@@ -171,7 +234,7 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
     "leaving with a licence": {
       async admit() {
         const { buyer } = await shop.admitLicensed(...ended);
-        await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+        await leave(buyer);
         return buyer;
       },
       paths: all,
@@ -182,6 +245,7 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
         await give(buyer, "plan = 'platinum'");
         return buyer;
       },
+      paths: [...ofPlan, "/home/access"],
     },
     "in another time zone": {
       async admit() {
@@ -206,12 +270,27 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
     ),
   };
 
-  it.each(Object.entries(states))("say all of this: %s", async (name, { admit, paths = ofPlan }) => {
-    const { browser, email } = await admit();
-    const said = await readAll(browser, paths);
+  it.each(Object.entries(states))("say all of this: %s", async (name, { admit, paths }) => {
+    const buyer = await admit();
+    const said = [await readAll(buyer.browser, paths ?? ofPlan)];
     await shop.sendDue();
-    const { stdout } = await service.admin("explain", email);
-    await expectSaid(name, [said, "admin explain", stdout.replaceAll(byChance, "…")].join("\n"));
+    const { stdout } = await service.admin("explain", buyer.email);
+    // Which of the mails of one instant was the last is chance too.
+    const explained = stdout.replaceAll(byChance, "…").replace(/(?<=^lastMail +)new \w+/m, "…");
+    said.push("admin explain", explained);
+    let before = new Set(said[0]?.split("\n"));
+    for (const [act, perform] of paths ? [] : Object.entries(later)) {
+      await perform(buyer);
+      const after = new Set((await readAll(buyer.browser, ofPlan)).split("\n"));
+      const [gone, come] = [before.difference(after), after.difference(before)];
+      said.push(
+        `They ${act}.`,
+        ...[...gone].map((line) => `- ${line}`),
+        ...[...come].map((line) => `+ ${line}`),
+      );
+      before = after;
+    }
+    await expectSaid(name, said.join("\n"));
   });
 
   it("say what was done and what did not work", async () => {
@@ -220,6 +299,11 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
   });
 
   it.each(Object.entries(ofStrangers))("say all of this to a stranger: %s", async (name, paths) => {
+    for (const minutes of name === "status" ? [0.5, 20, 180, 900] : []) {
+      const fromMs = clock.now() - minutes * dayMs * 0.01;
+      const times = [fromMs, fromMs + minutes * 60_000, fromMs + minutes * 60_000];
+      await stage.query(`INSERT INTO status_outages VALUES ('Mail', ${times.map(Math.floor).join()})`);
+    }
     await expectSaid(`stranger-${name}`, await readAll(new Browser(service), paths));
   });
 });

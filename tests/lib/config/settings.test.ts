@@ -13,8 +13,17 @@ const database = {
   APP_URL: "https://office.example.com",
   APP_SECRET: secret,
 };
-const rsa = (modulusLength: number) =>
-  generateKeyPairSync("rsa", { modulusLength }).publicKey.export({ type: "spki", format: "pem" }).toString();
+const rsa = (modulusLength: number, publicExponent = 65_537) =>
+  generateKeyPairSync("rsa", { modulusLength, publicExponent })
+    .publicKey.export({ type: "spki", format: "pem" })
+    .toString();
+const ec = generateKeyPairSync("ec", {
+  namedCurve: "P-256",
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+const prices = (count: number) => Array.from({ length: count }, (_, n) => `price_pack_${n}`).join();
+const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 const key = rsa(2048);
 const clerk = {
   APP_URL: "https://office.example.com",
@@ -270,14 +279,20 @@ describe("parseSettings", () => {
     {
       "PASSKEY_HOST=https://office.example.com": "must be a host name like office.example.com",
       "APP_URL=office": "must be an address like https://office.example.com",
+      "APP_URL=ftp://office.example.com": "must be an address like https://office.example.com",
       "APP_URL=http://office.example.com": "must be https unless it is a loopback address",
       "APP_URL=https://office.example.com/app": "must be an origin only: no path, query or credentials",
       "BACKEND_URL=https://backend.example.com": "BACKEND_HOST, BACKEND_URL: need BACKEND_PORT",
       "BACKEND_HOST=0.0.0.0": "BACKEND_HOST, BACKEND_URL: need BACKEND_PORT",
       "OFFICE_URL=https://desk.example.com": "OFFICE_HOST, OFFICE_URL: need OFFICE_PORT",
       "OFFICE_HOST=0.0.0.0": "OFFICE_HOST, OFFICE_URL: need OFFICE_PORT",
-      "PORT=70000": "must be a whole number from 1 to 65535",
+      "PORT=65536": "must be a whole number from 1 to 65535",
       "TRUSTED_PROXY_HOPS=-1": "must be a whole number from 0 to 10",
+      "TRUSTED_PROXY_HOPS=11": "must be a whole number from 0 to 10",
+      "HOSTED_AGENT_NETWORKS=203.0.113.0/33":
+        "takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.0/33",
+      "OTEL_EXPORTER_OTLP_ENDPOINT=collector": "must be an http(s) address like http://collector:4318",
+      "OTEL_EXPORTER_OTLP_ENDPOINT=ftp://collector": "must be an http(s) address like http://collector:4318",
       "HOSTED_AGENT_NETWORKS=203.0.113.0/24, 203.0.113.7":
         "takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.7",
       "RATE_LIMIT_HEALTH=0": "must be a whole number from 1 to 100000000",
@@ -299,12 +314,20 @@ describe("parseSettings", () => {
       [`CONNECT_CLIENTS=${known}, https://a.ai/c.json#a`]: `${documents}; not https://a.ai/c.json#a`,
       [`CONNECT_CLIENTS=${known}, https://Claude.ai/c.json`]: `${documents}; not https://Claude.ai/c.json`,
       [`CONNECT_CLIENTS=${known}, https://127.0.0.1/c.json`]: `${documents}; not https://127.0.0.1/c.json`,
+      [`CONNECT_CLIENTS=${known}, https://[::1]/c.json`]: `${documents}; not https://[::1]/c.json`,
+      [`CONNECT_CLIENTS=${known}, https://me@claude.ai/c.json`]: `${documents}; not https://me@claude.ai/c.json`,
+      [`CONNECT_CLIENTS=${known}, https://claude.ai/`]: `${documents}; not https://claude.ai/`,
       [`CONNECT_CLIENTS=${known}, https://localhost/c.json`]: `${documents}; not https://localhost/c.json`,
       "EMAIL_FROM=office": "must be an address like office@example.com or Corner Office <office@example.com>",
       "EMAIL_FROM=A\r\nBcc: x <office@example.com>": "must be an address like",
       "EMAIL_FROM=A\u0007 <office@example.com>": "must be an address like",
     },
   );
+  refuses(traced, {
+    "OTEL_TRACES_SAMPLER_ARG=-0.1": "must be a number from 0 to 1",
+    "OTEL_TRACES_SAMPLER_ARG=1.1": "must be a number from 0 to 1",
+    "OTEL_TRACES_SAMPLER_ARG=half": "must be a number from 0 to 1",
+  });
   refuses(database, {
     "APP_URL=": "is required with DATABASE_URL, with Clerk, with Stripe and to send mail",
     "APP_SECRET=":
@@ -331,6 +354,9 @@ describe("parseSettings", () => {
     "CLERK_SECRET_KEY=sk_live_x": "belongs to another instance than CLERK_PUBLISHABLE_KEY (live or test)",
     "CLERK_JWT_KEY=": "missing, while other Clerk keys are set",
     [`CLERK_JWT_KEY=${rsa(2056)}`]: "is not an RSA-2048 public key in PEM form",
+    [`CLERK_JWT_KEY=${rsa(2048, 3)}`]: "is not an RSA-2048 public key in PEM form",
+    [`CLERK_JWT_KEY=${ec.publicKey}`]: "is not an RSA-2048 public key in PEM form",
+    "CLERK_AUTHORIZED_PARTIES=https://office.example.com/app": "must be origins separated by commas",
     "CLERK_PUBLISHABLE_KEY=pk_test_x": "is not a Clerk publishable key (pk_live_… or pk_test_…)",
     "CLERK_AUTHORIZED_PARTIES=office.example.com": "must be origins separated by commas",
   });
@@ -339,6 +365,7 @@ describe("parseSettings", () => {
     "EMAIL_FROM=": "is required with RESEND_API_KEY",
     "RESEND_API_KEY=sk_test_x": "is not a key of Resend (re_…)",
     "RESEND_WEBHOOK_SECRET=x": "is not a signing secret (whsec_…)",
+    "RESEND_BASE_URL=ftp://localhost": "must be an https address, or http on a loopback one",
     "RESEND_BASE_URL=http://resend.example.com": "must be an https address, or http on a loopback one",
   });
   refuses(smtp, {
@@ -347,10 +374,13 @@ describe("parseSettings", () => {
     "SMTP_URL=smtp://me:p@smtp.example.com/inbox":
       "must be an address like smtps://user:password@smtp.example.com",
     "SMTP_URL=smtp://me@smtp.example.com": "must be an address like smtps://user:password@smtp.example.com",
-    "SMTP_URL=smtp://smtp.example.com:99999":
+    "SMTP_URL=smtp://smtp.example.com:65536":
       "must be an address like smtps://user:password@smtp.example.com",
   });
   refuses(dkim, {
+    "DKIM_DOMAIN=": "missing, while other DKIM settings are set",
+    "DKIM_PRIVATE_KEY=": "missing, while other DKIM settings are set",
+    [`DKIM_PRIVATE_KEY=${ec.privateKey}`]: "is not an RSA private key in PEM form, of 2048 bits or more",
     "DKIM_SELECTOR=": "missing, while other DKIM settings are set",
     "SMTP_URL=": "DKIM_DOMAIN: needs SMTP_URL",
     "EMAIL_FROM=office@badexample.com": "DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it",
@@ -363,6 +393,8 @@ describe("parseSettings", () => {
     "STRIPE_WEBHOOK_SECRET=x": "is not a signing secret (whsec_…)",
     "STRIPE_LICENCE_PRICES=prod_x":
       "STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: prod_x is not the id of a price (price_…)",
+    [`STRIPE_CREDIT_PRICES=${prices(9)}`]:
+      "STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: must name at most 10 prices, each of them once",
     "STRIPE_CREDIT_PRICES=price_a": "must name at most 10 prices, each of them once",
     "LAPSED_PLAN=free": "must be trial-ended or hobby",
     "STRIPE_TAX=yes": "must be none or automatic",
@@ -371,12 +403,27 @@ describe("parseSettings", () => {
     "STRIPE_API_URL=http://stripe.example.com": "must be an http address on loopback",
   });
 
+  it.each([
+    [{}, "PORT", "65535"],
+    [{}, "TRUSTED_PROXY_HOPS", "10"],
+    [{}, "HOSTED_AGENT_NETWORKS", "203.0.113.7/32, 2001:db8::1/128"],
+    [traced, "OTEL_TRACES_SAMPLER_ARG", "0"],
+    [traced, "OTEL_TRACES_SAMPLER_ARG", "1"],
+    [resend, "RESEND_BASE_URL", "http://localhost:1"],
+    [smtp, "SMTP_URL", "smtp://smtp.example.com:65535"],
+    [stripe, "STRIPE_CREDIT_PRICES", prices(8)],
+  ])("takes, next to %j, %s=%s", (others, name, value) => {
+    expect(() => parseSettings({ ...others, [name]: value })).not.toThrow();
+  });
+
   it("reports all problems at once, one per line", () => {
     expect(() => parseSettings({ PORT: "x", SIGN_IN: "y", APP_URL: "z" })).toThrow(
       /^APP_URL: .*\nSIGN_IN: .*\nPORT: .*$/,
     );
     const unreadable = { ...clerk, CLERK_JWT_KEY: "x", SIGN_IN: "clerk" };
     expect(() => parseSettings(unreadable), "one fault, not a second for it").toThrow(/^CLERK_JWT_KEY: .*$/);
+    const ofNoInstance = () => parseSettings({ ...clerk, CLERK_PUBLISHABLE_KEY: "pk_x" });
+    expect(ofNoInstance).toThrow(/^CLERK_PUBLISHABLE_KEY: .*$/);
   });
 });
 

@@ -187,15 +187,17 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       `INSERT INTO local_sessions (id, account_id, expires_at_ms, kind) VALUES ('s', '${id}', ${nowMs + 1000}, 'app') RETURNING id`,
     );
     const all = ["192.0.2.0", "198.51.100.0", "203.0.113.0"];
-    await behind(
-      unchanged("local_sessions"),
-      ...all.map(
-        (network) => () =>
-          transact(db, (transaction) => recordNetwork(transaction, "s", { network, isBound: false }, nowMs)),
-      ),
-    );
-    const [row] = await stage.query("SELECT kind, renewed_from, network FROM local_sessions");
-    expect(networksOf(row as never).toSorted()).toEqual(all);
+    const record = (network: string) =>
+      transact(db, (transaction) => recordNetwork(transaction, "s", { network, isBound: false }, nowMs));
+    const networks = async () => {
+      const [row] = await stage.query("SELECT kind, renewed_from, network FROM local_sessions");
+      return networksOf(row as never);
+    };
+    await behind(unchanged("local_sessions"), ...all.map((network) => () => record(network)));
+    const noted = await networks();
+    expect(noted.toSorted()).toEqual(all);
+    await record(String(noted[0]));
+    expect(await networks(), "what another request has just noted").toEqual(noted);
   });
 
   it("to begin an app that its owner has approved finds it begun", async () => {

@@ -55,6 +55,15 @@ describe("every page", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
+  it("have samples of at most thirty lines beside the text, and longer ones below it", () => {
+    const longest = (html: string) =>
+      Math.max(0, ...[...html.matchAll(/<pre.*?<\/pre>/gs)].map(([sample]) => sample.split("\n").length));
+    const all = [...pages.values()].join("");
+    const beside = all.split('<div class="samples">').slice(1);
+    expect(longest(beside.map((rest) => rest.split("</div><div>")[0]).join(""))).toBeLessThan(30);
+    expect(longest(all)).toBeGreaterThan(30);
+  });
+
   it.each(documents)("$path is available as Markdown with absolute links", async (document) => {
     const page = await read(document.path);
     expect(page.headers.link).toContain(`<${document.path}.md>; rel="alternate"; type="text/markdown"`);

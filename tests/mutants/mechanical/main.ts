@@ -7,7 +7,7 @@ import { copyTree } from "@/tests/mutants/copy";
 import { equivalents } from "@/tests/mutants/mechanical/equivalents";
 import { findRefused } from "@/tests/mutants/mechanical/refused";
 import { type Site, switchMistakes } from "@/tests/mutants/mechanical/sites";
-import { measureReach, type Reach, Trials } from "@/tests/mutants/mechanical/tests";
+import { isOfPostgres, measureReach, type Reach, Trials } from "@/tests/mutants/mechanical/tests";
 
 /*
  * The mistakes that a machine makes: `npm run mutants -- --mechanical`. One build has all of them, each with a switch.
@@ -62,7 +62,7 @@ export async function makeMechanicalMistakes(words: string[]): Promise<number> {
     if (reason) equivalent++;
     else if (!noticedBy) lived++;
     const word = reason ? "the same" : noticedBy ? "noticed" : "LIVES";
-    const reaching = files.length > 0 ? `${files.length} test files` : "no test reaches it";
+    const reaching = files.length > 0 ? `${files.length} test files` : "no test has a value that it changes";
     const why = reason ?? (noticedBy || reaching);
     process.stdout.write(`${word.padEnd(8)}  ${site.file}:${site.line}  ${site.change}  (${why})\n`);
   }
@@ -95,7 +95,7 @@ function findMistakes(): { sites: Site[]; texts: Map<string, string> } {
   return { sites, texts };
 }
 
-/** What is kept of a test file: `reached` are places in the list of names, of which it could reach the first `known`. */
+/** What is kept of a test file: `reached` are places in the list of names, of which it could notice the first `known`. */
 type Kept = Reach & { hash: string; known: number };
 
 /** So many test files are measured at a time, and then kept: a run that is stopped goes on there. */
@@ -161,12 +161,17 @@ function draw(seed: number): () => number {
   };
 }
 
-/** The test files that reach a mistake, as time allows: those that reach most of its source file first, then the quickest. */
+/**
+ * The test files that could notice a mistake, as time allows: those that could notice most of its source file first, then the
+ * quickest. What is reached is measured on the embedded store, so all that run on each engine could notice one of PostgreSQL.
+ */
 function testsOf(id: number, sites: Site[], reach: Reach[], atMostMs: number): string[] {
-  const file = sites[id]?.file;
+  const site = sites[id];
+  const file = site?.file;
+  const isOnEach = (test: string) => readFileSync(test, "utf8").includes(".each(engines)");
   const ofFile = ({ reached }: Reach) => reached.filter((other) => sites[other]?.file === file).length;
   const reaching = reach
-    .filter(({ reached }) => reached.includes(id))
+    .filter(({ reached, file }) => reached.includes(id) || (site && isOfPostgres(site) && isOnEach(file)))
     .map((test) => ({ ...test, near: ofFile(test) }))
     .sort((a, b) => b.near - a.near || a.ms - b.ms);
   let ms = 0;

@@ -21,11 +21,18 @@ export async function write(done: string[]) {
 const { sites, text } = switchMistakes("source.ts", source, 10);
 const switched = text.replace(/^import \* as \$m from .*?;/, "");
 
+type Compare = (one: number, two: number) => boolean;
+
 /** What a source exports with one of its switches on, or with none. */
 function load(made: number, written: string) {
   const { code } = transformSync(written, { loader: "ts", format: "cjs" });
   const $m = {
+    isMade: (id: number) => id === made,
     on: (id: number) => id === made,
+    turned: (_id: number, _becomes: boolean, value: unknown) => value,
+    changed: (_id: number, _becomes: boolean, value: unknown) => value,
+    compared: (id: number, other: Compare, right: Compare, one: number, two: number) =>
+      (id === made ? other : right)(one, two),
     without: (id: number, target: unknown, method: string) =>
       id === made ? { [method]: () => target } : target,
     awaited: (id: number, begun: unknown) => (id === made ? undefined : begun),

@@ -83,7 +83,12 @@ export function switchMistakes(file: string, source: string, first: number): { s
       for (const operand of [left, right]) {
         if (isSame(operand, operator)) continue;
         const edit = becoming(node, `(${text(operand === left ? right : left)})`);
-        replace(operand, String(operator === "&&"), `${operator} without ${short(operand)}`, edit);
+        const made = operator === "&&";
+        const noticed = operand === left ? "turned" : "changed";
+        add(operand, `${operator} without ${short(operand)}`, edit, (id) => [
+          `($m.isMade(${id}) ? ${made} : $m.${noticed}(${id}, ${made}, `,
+          "))",
+        ]);
       }
     },
     UnaryExpression(node) {
@@ -99,7 +104,7 @@ export function switchMistakes(file: string, source: string, first: number): { s
       const change = `${short(node)} → ${becomes}`;
       const of = (sign: string) => `(x, y) => x ${sign} y`;
       const edit = { start: left.end, end: right.start, becomes: ` ${becomes} ` };
-      add(node, change, edit, (id) => [`($m.on(${id}) ? ${of(becomes)} : ${of(operator)})(`, ")"]);
+      add(node, change, edit, (id) => [`$m.compared(${id}, ${of(becomes)}, ${of(operator)}, `, ")"]);
       wraps.push({ start: left.end, end: right.start, before: ", /*", after: "*/ " });
     },
     CallExpression(node) {

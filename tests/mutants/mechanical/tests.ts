@@ -21,6 +21,10 @@ declare module "vitest" {
 /** What a test file can notice: how long it takes, and the numbers of the mistakes whose places it reached. */
 export type Reach = { file: string; ms: number; reached: number[] };
 
+/** Whether only tests on PostgreSQL can notice a mistake: the embedded store has one writer, and so no locks of rows. */
+export const isOfPostgres = ({ file, change }: Site): boolean =>
+  file.startsWith("lib/db/postgres/") || /for\w*(Update|Share)\(|skipLocked\(/.test(change);
+
 /** Longer than a test file takes: the mistake has made a loop. */
 const loopSeconds = 180;
 
@@ -107,13 +111,10 @@ export class Trials {
   }
 
   /** The test that notices the mistake, or `undefined`. */
-  async notice(id: number, { change }: Site, files: string[]): Promise<string | undefined> {
+  async notice(id: number, site: Site, files: string[]): Promise<string | undefined> {
     this.failed.length = 0;
     this.vitest.provide("mistake", id);
-    // The embedded store has one writer, and so no locks of rows.
-    this.vitest.provide("engines", [
-      /for\w*(Update|Share)\(|skipLocked\(/.test(change) ? "PostgreSQL" : "the embedded store",
-    ]);
+    this.vitest.provide("engines", [isOfPostgres(site) ? "PostgreSQL" : "the embedded store"]);
     const project = this.vitest.getRootProject();
     const timer = setInterval(endLoops, 10_000);
     const { unhandledErrors } = await this.vitest.runTestSpecifications(

@@ -90,6 +90,15 @@ export function PlanChoice({
   const without = licences.filter(
     (offer) => offer.priceId !== paidPrice && !(buysLicences || mayChange(offer)),
   );
+  const smallPrint = [
+    taxInWords(licences),
+    buysLicences && "You pay at Stripe, which sends the receipts. You can cancel at any time.",
+    !buysLicences &&
+      licences.some(mayChange) &&
+      "You see what a change costs now, and nothing changes before you confirm it.",
+  ]
+    .filter(Boolean)
+    .join(" ");
   const whyNot = licences.length > 0 && whyNoButton(account, bought, without.length, acts);
   return (
     <section aria-labelledby="plans">
@@ -147,18 +156,7 @@ export function PlanChoice({
           );
         })}
       </ul>
-      {buysLicences && (
-        <p className="quiet">
-          {taxInWords(licences)} You pay at Stripe, which sends the receipts. You can cancel at any time.
-        </p>
-      )}
-      {!buysLicences && licences.length > 0 && (
-        <p className="quiet">
-          {taxInWords(licences)}{" "}
-          {licences.some(mayChange) &&
-            "You see what a change costs now, and nothing changes before you confirm it."}
-        </p>
-      )}
+      {smallPrint !== "" && <p className="quiet">{smallPrint}</p>}
     </section>
   );
 }

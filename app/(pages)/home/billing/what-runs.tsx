@@ -71,7 +71,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
           {price}
         </Fact>
       )}
-      {card && !endsWithAccount && next?.amount !== 0 && licence.next_attempt_ms === null && (
+      {card && !endsWithAccount && licence.next_attempt_ms === null && (
         <Fact name="Card" note={`ending in ${card.last4}`}>
           {titleCase(card.brand)}
         </Fact>
@@ -102,7 +102,7 @@ export function PlanFacts({ account, own, nowMs }: PlanFactsProps) {
   const isTrial = plan === "trial";
   const hasEnded = isTrial && trial_ends_at_ms <= nowMs;
   const endMs = isTrial ? trial_ends_at_ms : given_ends_at_ms;
-  const goesFirst = !hasEnded && deletes_at_ms !== null && deletes_at_ms < (endMs ?? Infinity);
+  const goesFirst = deletes_at_ms !== null && deletes_at_ms < (endMs ?? Infinity);
   return (
     <dl className="what-runs">
       {own && (
