@@ -155,11 +155,11 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
       async admit() {
         const { buyer } = await shop.admitLicensed("--credits", "150");
         const { id: account, email, browser } = buyer;
+        await admin(`credits add ${email} -3`, "--reason", "Given by mistake");
         await browser.redeem(email, { back: "/home/billing#automatic" });
         const automatic = { account, credits: "price_pack", below: "100", most: "3" };
         await browser.submit("/home/credits/automatic", automatic);
         await browser.submit("/home/credits/limits", { account, limit: "50", below: "120" });
-        await admin(`credits add ${email} -3`, "--reason", "Given by mistake");
         const work = { credits: "6.5", reason: "A page" };
         await worker.post(`/v1/accounts/${account}/spends`, work);
         await worker.post(`/v1/accounts/${account}/holds`, { ...work, expiresInSeconds: 3600 });
