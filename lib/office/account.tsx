@@ -12,6 +12,7 @@ import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { answerDays } from "@/lib/config/lifetimes";
+import { moneyInWords } from "@/lib/config/money";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
@@ -251,7 +252,7 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
               <AtStripe kind="invoices" id={invoice_id} /> {invoice_status}
             </>
           ),
-          Due: (subscription) => describeDue(subscription) ?? "–",
+          Due: (subscription) => describeDue(subscription, moneyInWords) ?? "–",
         }}
         whenEmpty="No subscription."
       />

@@ -7,6 +7,7 @@ import { type AccountState, accountStates } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { type AccountSearch, searchAccounts } from "@/lib/accounts/list/account-search";
 import { asIso } from "@/lib/config/instants";
+import { moneyInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
@@ -133,7 +134,7 @@ async function show(call: OfficeCall) {
             Plan: ({ account }) =>
               (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
             ...(settings().billing && {
-              Due: ({ licence }: LicensedRow) => (licence && describeDue(licence)) ?? "–",
+              Due: ({ licence }: LicensedRow) => (licence && describeDue(licence, moneyInWords)) ?? "–",
             }),
             "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
             Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
@@ -225,7 +226,7 @@ function toFileRow(row: LicensedRow, plans: Plans, nowMs: number) {
     ...{ id: row.id, email: row.email, reference: row.reference },
     status: standingOf(account, row.licence, nowMs).tag,
     plan: contents?.plan ?? null,
-    due: (row.licence && describeDue(row.licence)) ?? null,
+    due: (row.licence && describeDue(row.licence, moneyInWords)) ?? null,
     trialEnds: asIso(account && trialEndOf(account)),
     assistants: contents?.limits.assistants ?? null,
     credits: account ? toCredits(spendable(account)) : null,

@@ -70,7 +70,7 @@ async function show(call: OfficeCall) {
         columns={{
           Email: ({ email }) => <Person email={email} />,
           State: (customer) => <State {...customer} nowMs={nowMs} />,
-          Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
+          Due: ({ subscription }) => (subscription && describeDue(subscription, moneyInWords)) ?? "–",
           Paid: ({ sums }) => (sums.length > 0 ? <Paid sums={sums} /> : "–"),
           Stripe: ({ email, customerId }) => (
             <a href={dashboardUrl(customerId)} aria-label={`Open ${email} at Stripe`}>

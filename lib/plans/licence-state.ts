@@ -35,14 +35,15 @@ export const accountsOwing = (db: Db) =>
     .select("account_id")
     .where(sql`status`, "in", sql`('past_due', 'unpaid')`); // as in the partial index
 
-/** What is due of a subscription, for example `€98.00 in 2 invoices`; `undefined` if nothing is. */
-export function describeDue({
-  amount_due,
-  currency,
-  open_invoices,
-}: Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">): string | undefined {
+type Due = Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">;
+
+/** What is due of a subscription, for example `€98 in 2 invoices`; `undefined` if nothing is. */
+export function describeDue(
+  { amount_due, currency, open_invoices }: Due,
+  inWords = priceInWords,
+): string | undefined {
   if (!amount_due || !currency) return undefined;
-  const sum = priceInWords(amount_due, currency);
+  const sum = inWords(amount_due, currency);
   return (open_invoices ?? 1) > 1 ? `${sum} in ${open_invoices} invoices` : sum;
 }
 

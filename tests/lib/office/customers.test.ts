@@ -32,11 +32,11 @@ describe.each(engines)("the customers that finance and support ask about, on $na
     it.each([
       [
         late.buyer.email,
-        `past due since ${instant}\\. €49\\.00 is due \\(in_\\w+\\)\\. The licence ends ${instant}\\.`,
+        `past due since ${instant}\\. €49 is due \\(in_\\w+\\)\\. The licence ends ${instant}\\.`,
       ],
       [
         unpaid.buyer.email,
-        `unpaid since ${instant}\\. €49\\.00 is due \\(in_\\w+\\)\\. The licence ended ${instant}\\.`,
+        `unpaid since ${instant}\\. €49 is due \\(in_\\w+\\)\\. The licence ended ${instant}\\.`,
       ],
     ])("of %s say first what is not paid", async (email, words) => {
       const { stdout } = await service.admin("explain", email);
@@ -52,7 +52,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
         `What was paid was returned, and Stripe goes on with the subscription\\. The licence ended ${instant}\\. Stripe renews it ${instant}\\.`,
       ],
       ["unknown", `Stripe does not know the subscription any more\\. The licence ends ${instant}\\.`],
-      ["invoiced", `An invoice was sent, due ${instant}\\. €49\\.00 is due \\(in_\\w+\\)\\.`],
+      ["invoiced", `An invoice was sent, due ${instant}\\. €49 is due \\(in_\\w+\\)\\.`],
       ["not collected", "Stripe collects no payments: an operator paused that there\\."],
     ])("of a licence that is %s say what an owner will ask about", async (state, words) => {
       const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
