@@ -105,7 +105,7 @@ const units: Record<string, [currency: string, inOne: number]> = {
 
 /** The first amount in words. */
 export function moneyIn(words = ""): Money | undefined {
-  const [, sign, name = "", digits = ""] = /(-?)(€|¥|HUF|KWD)\s?([\d,]+(?:\.\d+)?)/.exec(words) ?? [];
+  const [, sign, name = "", digits = ""] = /([-−]?)(€|¥|HUF|KWD)\s?([\d,]+(?:\.\d+)?)/.exec(words) ?? [];
   const [currency, inOne] = units[name] ?? [];
   if (!currency || !inOne) return undefined;
   return { amount: (sign ? -1 : 1) * Math.round(Number(digits.replaceAll(",", "")) * inOne), currency };
