@@ -31,7 +31,7 @@ export function linkTo({ path }: (typeof ownerPages)[keyof typeof ownerPages], l
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */
-const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} without the onboarding emails.`;
+const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} if you stop the onboarding emails.`;
 
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
 

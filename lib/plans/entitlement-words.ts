@@ -153,7 +153,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "not collected": {
     tag: "Payments paused",
     heading: "Your plan is active, and its payments are paused",
-    next: "We paused its payments: until we resume them you are charged nothing, and your assistants work.",
+    next: `We paused your payments: until we resume them you are charged nothing, and your assistants work. For why, and until when, ${askUs()}.`,
   },
   invoiced: {
     dated: "Pay your invoice by",
@@ -169,7 +169,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your plan pauses on",
-    next: `We paused your plan. Your assistants work until that day, which you have paid for, and nothing more is charged. To go on after it, ${askUs()}.`,
+    next: `We pause your plan at the end of what you have paid. Your assistants work until that day, and nothing is charged after it. For why, and to go on, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
@@ -192,7 +192,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Payment failed: your assistants stop on",
-    next: `The change of your plan is not paid: your plan from before it goes on until that day. To drop the change, ${askUs()}.`,
+    next: `The change of your plan is not paid. Until that day you have the plan that you had before.${settings().supportEmail ? "" : ` To drop the change, ${askUs()}.`}`,
     ...updatePayment,
     ...askToDropTheChange(),
   },
@@ -230,15 +230,16 @@ const ends: Record<LicenceEnd, EndWords> = {
     step: updatePayment,
   },
   unfinished: {
-    beside: "Your payment for a plan is not finished. Finish it, or choose another plan.",
+    beside:
+      "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
     hint: (where) =>
-      `Finish your payment${where}, or choose another plan; they run again as soon as it is paid.`,
+      `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan; they run again as soon as it is paid.`,
     step: { ...stepTo("Finish the payment"), ...instead("Choose another plan", plansOnBilling) },
   },
   returned: {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
-      `${wasReturned} Pay again${where}, and your assistants go on at once. Or cancel the plan at Stripe, where it still renews.`,
+      `${wasReturned} Pay again${where}: the old plan is ended first, so you never pay for two, and your assistants go on at once. Or cancel the plan at Stripe, where it still renews.`,
     step: { ...stepTo("Pay again", plansOnBilling), ...instead("Cancel it at Stripe") },
   },
   paused: {
@@ -264,7 +265,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "Your trial is free, and nothing is charged when it ends. To go on after it, choose a plan."
+      ? "Your trial is free, and nothing is charged when it ends. To go on after it, choose a plan: it begins, and is charged, when you buy it."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),
@@ -286,7 +287,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
   unavailable: () => ({
     tag: "Not checked",
     heading: "We cannot check your account at the moment",
-    next: "You are signed in, and nothing is lost. Try again in a moment.",
+    next: "You are signed in, and nothing is lost. Your apps go on with their last answer. Try again in a moment.",
   }),
 };
 

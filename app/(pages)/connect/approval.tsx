@@ -77,7 +77,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             <li>
               <Icon name="check" />
               Stay connected for up to {sessionDays.app} days, or until you disconnect it or leave it unused
-              for {sessionDays.idle}
+              for {sessionDays.idle} days
             </li>
           </ul>
         </div>

@@ -22,7 +22,7 @@ export const deletionMails = {
         subject: "Your account will be deleted",
         preview: `On ${end}. Until then you can keep it.`,
         body: [
-          `You asked us to delete your account. That happens on ${end}. A running plan ends then, and is not refunded by us.`,
+          `You asked us to delete your account. That happens on ${end}. A running plan ends then, without a refund, and what is left of your credits is gone.`,
           "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
           { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
           "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",

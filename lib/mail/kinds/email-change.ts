@@ -81,7 +81,7 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
         ? "You have confirmed it from here with your sign-in code. If that wasn’t you, stop it:"
         : "Confirm it if that was you, or stop it:",
       { label: isConfirmed ? "See the change" : "Confirm or stop it", url: emailChangeUrl({ id, side }) },
-      `The link works until ${formatInstant(untilMs, zone)}.`,
+      `The link works until ${formatInstant(untilMs, zone)}.${isConfirmed ? "" : " If you do nothing, your email stays as it is."}`,
       "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox.",
     ],
   };

@@ -78,7 +78,7 @@ export const licenceMails = {
         body: [
           `${plan} is cancelled.`,
           `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-          "To keep the plan, take the cancellation back before then.",
+          "To keep the plan, take the cancellation back before then: nothing is charged now, and from that day you pay as before.",
           linkTo(ownerPages.billing, "Keep the plan"),
         ],
       };
@@ -102,7 +102,7 @@ export const licenceMails = {
         subject: endWords(end, zone).heading,
         preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
         body: [
-          `${plan} ended on ${formatInstant(end.atMs, zone)}.`,
+          `${plan} ended on ${formatInstant(end.atMs, zone)}${end.how === "ended" ? ", and is not charged again" : ""}.`,
           `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
           ...(next.press === choosePlan && !isSold
             ? [`For another plan, ${askUs()}.`]
@@ -264,7 +264,7 @@ const failures: Record<string, typeof failedRenewal> = {
 };
 
 const again = {
-  words: "You can choose a plan again at any time.",
+  words: "You can choose a plan again at any time. Each shows its price before you pay.",
   press: choosePlan,
 };
 
@@ -272,7 +272,10 @@ const again = {
 const whatNext: Record<LicenceEnd, typeof again> = {
   ended: again,
   unfinished: again,
-  "trial over": { ...again, words: "You were not charged. You can choose a plan at any time." },
+  "trial over": {
+    ...again,
+    words: "You were not charged. You can choose a plan at any time. Each shows its price before you pay.",
+  },
   unpaid: {
     words: "Your payment failed. Your plan goes on as soon as the last invoice is paid.",
     press: payOrChange,

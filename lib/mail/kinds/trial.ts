@@ -107,7 +107,7 @@ async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
 function howToChoose(purpose: string, isSold: boolean, when = ""): MailContent["body"] {
   if (!isSold) return [`${purpose}, ${askUs()}${when}.`];
   return [
-    `${purpose}, choose a plan${when}. Nothing is charged unless you do.`,
+    `${purpose}, choose a plan${when}. Nothing is charged unless you do, and each shows its price before you pay.`,
     linkTo(ownerPages.billing, "Choose a plan"),
   ];
 }

@@ -68,7 +68,10 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       );
       const text = await home(buyer);
       const offers = ["Office licence", "€49 a month", "Team licence", "€990 a year"];
-      for (const words of ["Nothing is charged until you choose one.", ...offers])
+      for (const words of [
+        "Nothing is charged until you buy one: it begins then, and is charged then.",
+        ...offers,
+      ])
         expect(text).toContain(words);
       for (const words of ["500 credits", "Manage billing", "Your trial is free", "ready for work"])
         expect(text).not.toContain(words);
@@ -494,7 +497,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const ended = await home(buyer);
     for (const words of [
       "Your plan ended on",
-      "Nothing is charged until you choose one.",
+      "Nothing is charged until you buy one: it begins then, and is charged then.",
       "Invoices and your card<",
     ])
       expect(ended).toContain(words);

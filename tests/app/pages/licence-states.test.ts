@@ -69,7 +69,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
       expect(text).toContain(
-        "The change of your plan is not paid: your plan from before it goes on until that day.",
+        "The change of your plan is not paid. Until that day you have the plan that you had before.",
       );
       expect(text).toMatch(/for the change to Team licence, €990 a year, less €[\d.]+ that you had paid/);
       expect(text).not.toContain("<strong>Team licence</strong>");
@@ -268,13 +268,13 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
     expect(await page(buyer)).toContain(
-      "Your last payment went back to you, by a refund or by your bank. Pay again, and your assistants go on at once.",
+      "Your last payment went back to you, by a refund or by your bank. Pay again: the old plan is ended first, so you never pay for two, and your assistants go on at once.",
     );
     const text = await page(buyer, "/home/billing");
     for (const words of ["Charged again on", "Cancel it at Stripe", "Manage billing", "Pay again"])
       expect(text).toContain(words);
     expect(text).toContain('<h3>Office licence</h3><span class="tag">Your plan, payment returned</span>');
-    expect(text).toContain("the one that Stripe still has is ended first, so you never pay for two.");
+    expect(text).toContain("your old one is ended first, so you never pay for two.");
     const session = sessionIn(await checkOut(buyer));
     expect(stripe.subscriptions.get(subscription)?.status).toBe("canceled");
     stripe.pay(session);
@@ -285,7 +285,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
   it("whose first payment is not finished gives nothing, and is finished or begun anew", async () => {
     const { buyer, subscription } = await admitWith({ isIncomplete: true }, "--trial-days", "6");
     const home = await page(buyer);
-    expect(home).toContain("Your payment for a plan is not finished. Finish it, or choose another plan.");
+    expect(home).toContain(
+      "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
+    );
     expect(home).toContain(">Trial<");
     const billing = await page(buyer, "/home/billing");
     expect(billing).toContain("Buy Office licence");
@@ -332,7 +334,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const text = await pages(buyer);
     expect(text).toContain("Your plan pauses on");
     expect(text).toContain(
-      "We paused your plan. Your assistants work until that day, which you have paid for, and nothing more is charged.",
+      "We pause your plan at the end of what you have paid. Your assistants work until that day, and nothing is charged after it.",
     );
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);

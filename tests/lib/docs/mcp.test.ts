@@ -14,7 +14,7 @@ it("the document of MCP lists the clients that are tried, each with its address 
     ...vendors.map(({ name }) => ({
       name,
       path,
-      tried: "not in the app itself, but in a program that we wrote and that connects as its documents say",
+      tried: "with a program of ours that connects as its documents say, not in the app itself",
     })),
     ...["Cursor", "VS Code"].map((name) => ({
       name,

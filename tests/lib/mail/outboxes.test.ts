@@ -332,7 +332,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     await announce("new browser");
     await round();
     expect(sent).toHaveLength(1);
-    expect(sent[0]?.text).toContain("go on without the onboarding emails");
+    expect(sent[0]?.text).toContain("go on if you stop the onboarding emails");
   });
 
   it("sends what waited when an account changed its email to the new one, but no code", async () => {

@@ -272,9 +272,8 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 
 /** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
 function beforeOffers({ plan }: Account, isAsked: boolean | undefined): string {
-  if (isAsked)
-    return "If you choose a plan here, the one that Stripe still has is ended first, so you never pay for two.";
+  if (isAsked) return "If you buy a plan here, your old one is ended first, so you never pay for two.";
   return plan === "licensed"
     ? "You keep the plan that we gave you as long as you buy none. One that you buy takes its place: you pay its price, and have what is in it."
-    : "Nothing is charged until you choose one.";
+    : "Nothing is charged until you buy one: it begins then, and is charged then.";
 }
