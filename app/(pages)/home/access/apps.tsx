@@ -23,8 +23,8 @@ export function Apps({ read, ...shown }: SessionsProps) {
       {apps.length > 0 && (
         <>
           <p className="quiet">
-            An app is disconnected once it is not used for {sessionDays.idle} days, and on the date that its
-            details show. <a href={`${ownerPages.account.path}#emails`}>Emails about that</a>
+            An app ends after {sessionDays.idle} days unused, and on the date in its details.{" "}
+            <a href={`${ownerPages.account.path}#emails`}>Emails about that</a>
           </p>
           <div className="keep">
             <PostButton action={forms.keepApps.path} hidden={{ account: accountId }} look="plain small">
