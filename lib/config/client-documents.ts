@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import * as z from "zod";
 import { isLoopback } from "@/lib/config/loopback";
 
-/** What a metadata document says that is used, beside its address. */
+/** What is used of a metadata document, apart from its address. */
 type Contents = { client_name: string; redirect_uris: string[] };
 
 /**

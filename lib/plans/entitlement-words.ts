@@ -215,7 +215,7 @@ type EndWords = {
 };
 
 const anew: EndWords = {
-  // Where none is sold, whoever follows the address reads whom to ask.
+  // Where none is sold, the page at the address says whom to ask.
   hint: (where) => `Get a plan${where}; they run again as soon as you have one.`,
   step: stepTo(choosePlan),
 };

@@ -15,6 +15,7 @@ import {
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
@@ -256,13 +257,16 @@ export async function resolveBuyer(
     ? undefined
     : (whole?.metadata.email ?? whole?.email ?? customer_details?.email);
   const parsed = parseEmailAddress(email ?? "");
-  const byEmail = isOurs ? accounts.where("accounts.email", "=", parsed ?? "") : undefined;
+  const waiting = db.selectFrom("billing_unclaimed").select("id").where("id", "=", id);
+  const mayBeOurs = isOurs || (await hasRow(waiting)); // it stays ours when its price is sold no more
+  const byEmail = mayBeOurs ? accounts.where("accounts.email", "=", parsed ?? "") : undefined;
   const buyer =
     known ??
     (await accounts.where("accounts.id", "=", metadata?.account ?? "").executeTakeFirst()) ??
     (await byEmail?.executeTakeFirst());
   if (buyer && !known && customerId) await keepCustomer(db, { accountId: buyer.id, customerId }, nowMs);
-  if (buyer || !isCharged || !isOurs) await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
+  if (buyer || !isCharged || !mayBeOurs)
+    await db.deleteFrom("billing_unclaimed").where("id", "=", id).execute();
   else if (email && !subscription) {
     const wanted = parsed ?? email.trim().toLowerCase();
     await keepUnclaimed(db, { id, email: wanted, created_at_ms: created * 1000 });

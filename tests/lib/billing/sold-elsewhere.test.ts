@@ -166,6 +166,22 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     expect(audit.map(({ what }) => what)).not.toContain("subscription for another price");
   });
 
+  it("waits for its account also once its price is sold no more", async () => {
+    const email = "restored@example.com"; // whose account a restored store does not have
+    const sold = { account: "acc_lost", price: "price_pack", thousandths: "500000", checkout: "lost" };
+    stripe.payLink(email, "price_pack", 1, sold);
+    await shop.deliverAll();
+    const { environment } = shop.service;
+    const { STRIPE_CREDIT_PRICES = "" } = environment;
+    environment.STRIPE_CREDIT_PRICES = "price_new";
+    await shop.reconcile();
+    expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 1 } });
+    await shop.service.adminJson("account", "add", email, ...ended);
+    await shop.reconcile();
+    expect(await shop.termsOf({ email })).toMatchObject({ credits: 500 });
+    environment.STRIPE_CREDIT_PRICES = STRIPE_CREDIT_PRICES;
+  });
+
   it("ends with the account, without touching the customer that we did not make", async () => {
     const buyer = await shop.admit(...ended);
     const customer = stripe.addCustomer(buyer.email, { tenant: "7" });
