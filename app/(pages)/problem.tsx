@@ -47,7 +47,7 @@ export function findProblem({ searchParams }: URL, own: Record<string, Problem> 
 }
 
 function waitInWords(seconds: number): string {
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 600) return "Try again in a few minutes.";
+  if (!Number.isInteger(seconds) || !(seconds > 0) || seconds > 600) return "Try again in a few minutes.";
   const minutes = Math.ceil(seconds / 60);
   return `Wait ${seconds < 90 ? inSeconds(seconds) : `${minutes} minutes`}, then try again.`;
 }

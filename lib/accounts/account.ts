@@ -43,7 +43,7 @@ export function parseAccount(
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && !((value as number) < 0);
 
 const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999); // RFC 3339 writes a year in four digits
 

@@ -29,7 +29,7 @@ export function parseTracing(given: Environment, faults: string[]) {
   const sampler = of("OTEL_TRACES_SAMPLER")?.toLowerCase() ?? "parentbased_always_on";
   if (!samplers.includes(sampler)) fault("OTEL_TRACES_SAMPLER", `must be one of ${samplers.join(", ")}`);
   const ratio = Number(of("OTEL_TRACES_SAMPLER_ARG") ?? 1);
-  if (!(ratio >= 0 && ratio <= 1)) fault("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1");
+  if (!(ratio <= 1) || ratio < 0) fault("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1");
   const environment = Object.fromEntries(
     tracingNames.flatMap((name) => (of(name) === undefined ? [] : [[name, of(name)]])),
   );

@@ -153,7 +153,7 @@ const unreachable = (address: string) => `The receiver is at ${address}, which i
 
 function mayReach(address: string, isThisMachine: boolean): boolean {
   if (settings().webhookNetworks?.has(address)) return true;
-  if (isThisMachine) return isLoopback(address) || address === "::1" || isLoopback(`[${address}]`);
+  if (isThisMachine) return isLoopback(address) || isLoopback(`[${address}]`);
   return !privateNetworks.has(address) && !reserved.has(address);
 }
 

@@ -56,7 +56,7 @@ class Share {
   /** A timer may run up to a millisecond early: what it calls asks again. */
   afterRest(then: () => void): void {
     const { restMs } = this;
-    if (this.isTimed || restMs <= 0) return;
+    if (this.isTimed || !(restMs > 0)) return;
     this.isTimed = true;
     const wakeUp = () => {
       this.isTimed = false;

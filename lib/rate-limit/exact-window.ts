@@ -48,7 +48,7 @@ export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clo
     async limit(_: unknown, key: string) {
       const args = [limit, windowMs, ...(clock ? [clock()] : [])];
       const [left, waitMs] = schema.parse(await store.eval(script, [key], args));
-      const [success, remaining] = [left >= 0, Math.max(0, left)];
+      const [success, remaining] = [!(left < 0), Math.max(0, left)];
       return { success, limit, remaining, reset: Date.now() + waitMs, pending: Promise.resolve() };
     },
   };

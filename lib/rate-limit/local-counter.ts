@@ -110,8 +110,8 @@ export class LocalCounter {
     const { acceptedAtMs } = recent;
     while ((acceptedAtMs[recent.first] ?? nowMs) <= nowMs - this.windowMs) recent.first++;
     const remaining = this.limit - (acceptedAtMs.length - recent.first) - 1;
-    if (remaining >= 0) return { allowed: true, remaining };
-    return refusal((acceptedAtMs[recent.first] ?? nowMs) + this.windowMs - nowMs);
+    if (remaining < 0) return refusal((acceptedAtMs[recent.first] ?? nowMs) + this.windowMs - nowMs);
+    return { allowed: true, remaining };
   }
 
   private accept(recent: Window, nowMs: number): void {

@@ -11,7 +11,7 @@ export function waitToSendAgain(): void {
   const ticking = setInterval(() => {
     left -= 1;
     tell();
-    if (left <= 0) clearInterval(ticking);
+    if (!(left > 0)) clearInterval(ticking);
   }, 1000);
   tell();
 }

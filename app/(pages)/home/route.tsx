@@ -119,7 +119,7 @@ function OwnCredits({ account, state }: OwnVisit) {
     <section className="card" aria-labelledby="credits">
       <Balance account={account} mayRun={state.mayRun} isShort />
       <p>
-        {spendable(account) <= 0 && sellsCreditsTo(account) && state.light[0] === "good" ? (
+        {spendable(account) === 0 && sellsCreditsTo(account) && state.light[0] === "good" ? (
           <a href={`${pages.billing.path}#packs`}>Buy credits</a>
         ) : (
           <a href={`${pages.billing.path}#credits`}>See history</a>

@@ -79,7 +79,7 @@ function toInvoice(invoice: Stripe.Invoice, refunded: Map<string, number>): Invo
 
 /** What an invoice charges for: the line that lasts longest, of those that add to the sum. */
 function itemOf({ lines, billing_reason }: Stripe.Invoice): Invoice["item"] {
-  const charged = lines.data.filter(({ amount, pricing }) => amount >= 0 && pricing?.price_details);
+  const charged = lines.data.filter(({ amount, pricing }) => !(amount < 0) && pricing?.price_details);
   const [line] = charged.toSorted((one, other) => other.period.end - one.period.end);
   const price = line?.pricing?.price_details?.price;
   if (!line || !price) return undefined;

@@ -99,7 +99,7 @@ export function readChangeCost(
 
 /** The parts of a previewed invoice: what its lines add, until when the longest of those lasts, what they take off, and tax. */
 function partsOf({ lines, period_end, total_taxes }: Stripe.Invoice) {
-  const added = lines.data.filter(({ amount }) => amount >= 0);
+  const added = lines.data.filter(({ amount }) => !(amount < 0));
   const charged = added.reduce((sum, { amount }) => sum + amount, 0);
   return {
     charged,

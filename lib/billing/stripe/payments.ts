@@ -61,7 +61,7 @@ export async function readPeriod(subscription: string, periodStart: number) {
   for await (const { id, total } of listAtStripe((stripe, page) =>
     stripe.invoices.list({ subscription, status: "paid", created, ...page }),
   )) {
-    if (total <= 0) continue;
+    if (!(total > 0)) continue;
     const ofInvoice = await readPaymentsOf(id);
     const sum = ofInvoice.reduce((all, { amount }) => all + amount, 0);
     payments.push(...ofInvoice);

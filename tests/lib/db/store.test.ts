@@ -281,16 +281,24 @@ describe.each(everyEngine)("a mistake of ours in a query on $name", async (engin
   const db = await stage.open();
   const endless: Record<string, unknown> = {};
   endless.itself = endless;
+  const nested = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }), {});
 
   it.each([
     ["its words", sql`select no_column from accounts`],
     ["its values", sql`select ${1}, ${endless}`],
+    ["a value as deep as no stack", sql`select ${1}, ${nested}`],
   ])("in %s is an error with its own stack and no outage, and the connection goes on", async (_, query) => {
     const failure = await query.execute(db).catch((thrown: Error) => thrown);
     expect(failure).toBeInstanceOf(Error);
     expect(isOutage(failure)).toBe(false);
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
   });
+
+  if (engine.name !== "PostgreSQL")
+    it("in a number that JavaScript has not is none either", async () => {
+      const query = sql`select 9007199254740993 as number`.execute(db);
+      expect(isOutage(await query.catch((thrown: Error) => thrown))).toBe(false);
+    });
 });
 
 /** Writes 40 MB next to a reader, which keeps them in the log. */

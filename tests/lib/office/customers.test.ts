@@ -165,7 +165,16 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       const { customerId } = (
         await service.adminJson<{ customer: { customerId: string } }>("billing", "show", late.buyer.email)
       ).customer;
-      for (const text of [nameOf(late).toUpperCase(), customerId, late.subscription, late.session])
+      const invoice = /in_\w+/.exec((await service.admin("explain", late.buyer.email)).stdout)?.[0];
+      const { id: charge } = stripe.chargeOf(late.subscription);
+      for (const text of [
+        nameOf(late).toUpperCase(),
+        customerId,
+        late.subscription,
+        late.session,
+        invoice,
+        charge,
+      ])
         expect(emailsOn((await ann.open(`/customers?find=${text}`)).text), text).toEqual([nameOf(late)]);
       expect(emailsOn((await ann.open("/customers?find=%25")).text)).toEqual([]);
       expect(emailsOn((await ann.open("/customers?find=sub_none")).text)).toEqual([]);

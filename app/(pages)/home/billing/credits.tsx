@@ -87,7 +87,7 @@ type BalanceProps = {
 /** The balance, what a credit is, and what happens without any. */
 export function Balance({ account, mayRun, isShort }: BalanceProps) {
   const credits = spendable(account);
-  const saysMore = !isShort || credits <= 0;
+  const saysMore = !isShort || credits === 0;
   return (
     <>
       <dl className="total">
@@ -98,7 +98,7 @@ export function Balance({ account, mayRun, isShort }: BalanceProps) {
         <p className="quiet">
           {creditUse()} A job that costs more than you have is refused
           {mayRun ? "; everything else runs." : "."}
-          {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
+          {credits === 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
         </p>
       )}
     </>

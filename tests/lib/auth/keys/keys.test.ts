@@ -133,27 +133,43 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     const [first, second] = ["f".repeat(32), "s".repeat(33)];
     const before = await Service.make({ ...stage.environment, APP_SECRET: first });
     await before.adminJson("migrate");
+    await before.adminJson("webhook", "add", "https://systems.example.com/");
+    const noServer = { SMTP_URL: "smtp://127.0.0.1:1", EMAIL_FROM: "office@example.com", LOG_LEVEL: "error" };
+    const mailing = { ...before.environment, ...noServer, APP_URL: "http://localhost:3000" };
+    await (await Service.make(mailing)).admin("invite", "invited@example.com");
     await before.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const token = await before.token("ceo@example.com");
+    await before.unsubscribePath("ceo@example.com");
 
     const environment = { ...stage.environment, APP_SECRET: second };
     const untold = await Service.start(environment);
     expect(await untold.statusFor(token)).toBe(503);
     expect((await untold.ask("/ready")).status).toBe(503);
     expect((await untold.admin("invite", "new@example.com")).code).toBe(1);
-    expect(await stage.query("SELECT id FROM invitations WHERE accepted_at_ms IS NULL")).toEqual([]);
+    expect(await stage.query("SELECT id FROM invitations WHERE email = 'new@example.com'")).toEqual([]);
     expect(await untold.adminJson("keys", "list")).toMatchObject([
       { state: "not readable with this APP_SECRET" },
     ]);
     const { code, stdout } = await untold.admin("check");
     expect(code).toBe(1);
     expect(stdout).toContain("as APP_SECRET_PREVIOUS, or revoke the keys");
+    expect(stdout).toContain(
+      "encrypted with another APP_SECRET: the keys of unsubscribe links; the secrets of webhooks; waiting mails (1), the last of which expires at 20",
+    );
 
     const readSealed = () => stage.query("SELECT sealed_key FROM signing_keys");
     const sealed = await readSealed();
-    const told = await Service.start({ ...environment, APP_SECRET_PREVIOUS: first });
+    const told = await Service.make({ ...environment, APP_SECRET_PREVIOUS: first });
+    const secrets = async () => (await told.check("secrets"))?.detail;
+    const only = "only APP_SECRET_PREVIOUS opens:";
+    expect(await secrets()).toBe(`${only} keys, secrets of webhooks, waiting mails (1)`);
+    await stage.query("DELETE FROM sign_in_mails");
+    await told.run();
     expect(await told.statusFor(token)).toBe(200);
     await expect.poll(readSealed).not.toEqual(sealed);
+    await expect.poll(secrets).toBe(`${only} codes and registrations of apps of the last day`);
+    await stage.query("UPDATE audit_entries SET at_ms = at_ms - 86400001");
+    expect(await secrets()).toBe("APP_SECRET_PREVIOUS can be unset");
     // A resealed key can be decrypted without the previous secret.
     await told.stop();
     await showUnknownKey(untold, token);
