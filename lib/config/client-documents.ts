@@ -6,8 +6,8 @@ import { isLoopback } from "@/lib/config/loopback";
 type Contents = { client_name: string; redirect_uris: string[] };
 
 /**
- * The addresses at which known agents publish their metadata documents, and where each was found. An agent that is missing
- * here can't be connected, because no agent registers itself once its document is refused. Of hosts that refuse servers in
+ * The addresses at which known agents publish their metadata documents, and where each was found. The document of an agent
+ * that is missing here is read once its owner has signed in. Of hosts that refuse servers in
  * clouds, what the document says: anthropics/claude-ai-mcp#650, anthropics/claude-code#84263, openstatusHQ/openstatus#2653.
  */
 const knownDocuments: Record<string, Contents | undefined> = {
@@ -67,7 +67,7 @@ const knownDocuments: Record<string, Contents | undefined> = {
 export const knownContents = (address: string): Contents | undefined => knownDocuments[address];
 
 /**
- * `CONNECT_CLIENTS`: the exact addresses of the metadata documents that may be fetched. `none` is the empty list. The
+ * `CONNECT_CLIENTS`: the exact addresses of the metadata documents that are fetched for anyone. `none` is the empty list. The
  * host must be a name, so that no client makes us request this machine or its network (SSRF).
  */
 export const clientDocuments = z
@@ -84,10 +84,20 @@ export const clientDocuments = z
   })
   .default(Object.keys(knownDocuments));
 
-function isDocumentAddress(text: string): boolean {
+const maxCharacters = 400;
+
+/** Whether a client id is the address of a metadata document at a host with a name (draft-ietf-oauth-client-id-metadata-document §3). */
+export function isDocumentAddress(text: string): boolean {
   const { protocol, hostname, pathname, username, hash, href } = URL.parse(text) ?? new URL("about:blank");
   const isName = isIP(hostname) === 0 && !hostname.startsWith("[") && !isLoopback(hostname);
+  const isShort = text.length <= maxCharacters;
   return (
-    href === text && protocol === "https:" && isName && pathname !== "/" && username === "" && hash === ""
+    href === text &&
+    isShort &&
+    protocol === "https:" &&
+    isName &&
+    pathname !== "/" &&
+    username === "" &&
+    hash === ""
   );
 }

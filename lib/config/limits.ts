@@ -35,6 +35,8 @@ export const answersWithinMs = {
   stripe: 2000,
   /** How long a page waits for it. The call goes on, so a reload shows what was late. */
   stripeForPage: 800,
+  /** How long a page waits for what an app publishes about itself; then it asks its browser to look again. */
+  documentForPage: 800,
   /** Stripe takes up to a second to create something, and a concurrent request may hold its lock. */
   stripeCreation: 10_000,
   mail: 10_000,
@@ -233,6 +235,9 @@ export const oauthBounds = {
   requestBytes: 2 * 1024,
   /** Maximum bytes of the metadata of a self-registered client, which its id carries. */
   registrationBytes: 1024,
+  /** Metadata documents that are not listed and are read for one owner, in `windowSeconds`, within 5 s each. */
+  documents: 20,
+  documentWithinMs: 5000,
   /** Maximum unanswered authorization requests, and as many device codes: up to 4 KB each, 160 MB in all. */
   pendingRows: 20_000,
 };

@@ -22,3 +22,15 @@ export const networks = z.string().transform((text, context) => {
 export const privateNetworks = networks.parse(
   "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,169.254.0.0/16,100.64.0.0/10,::1/128,fc00::/7,fe80::/10",
 );
+
+/**
+ * Networks that are no one's on the internet, next to the private ones, or that stand for IPv4 addresses (RFC 6890). IPv6 has
+ * global addresses in 2000::/3 alone.
+ */
+const reserved = networks.parse(
+  "0.0.0.0/8,192.0.0.0/24,192.88.99.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4," +
+    "::/96,::ffff:0:0:0/96,64:ff9b::/96,64:ff9b:1::/48,100::/8,200::/7,400::/6,800::/5,1000::/4,2001::/23,2002::/16,4000::/2,8000::/1",
+);
+
+/** Whether an address is one of the internet. */
+export const isPublic = (address: string) => !privateNetworks.has(address) && !reserved.has(address);

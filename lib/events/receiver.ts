@@ -4,7 +4,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { isLoopback } from "@/lib/config/loopback";
-import { networks, privateNetworks } from "@/lib/config/networks";
+import { isPublic } from "@/lib/config/networks";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -22,15 +22,6 @@ const maxBytes = 16 * 1024;
 const idleMs = 4000;
 /** Receivers far away need more than Node's quarter of a second before the next address is tried. */
 const nextAddressAfterMs = 2500;
-
-/**
- * Networks that are no one's on the internet, next to the private ones, or that stand for IPv4 addresses (RFC 6890). IPv6 has
- * global addresses in 2000::/3 alone.
- */
-const reserved = networks.parse(
-  "0.0.0.0/8,192.0.0.0/24,192.88.99.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4," +
-    "::/96,::ffff:0:0:0/96,64:ff9b::/96,64:ff9b:1::/48,100::/8,200::/7,400::/6,800::/5,1000::/4,2001::/23,2002::/16,4000::/2,8000::/1",
-);
 
 /** Parses the address of a receiver. Throws an {@link ApiError}. */
 export function parseReceiver(text: string): URL {
@@ -154,7 +145,7 @@ const unreachable = (address: string) => `The receiver is at ${address}, which i
 function mayReach(address: string, isThisMachine: boolean): boolean {
   if (settings().webhookNetworks?.has(address)) return true;
   if (isThisMachine) return isLoopback(address) || isLoopback(`[${address}]`);
-  return !privateNetworks.has(address) && !reserved.has(address);
+  return isPublic(address);
 }
 
 /**

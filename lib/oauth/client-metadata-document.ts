@@ -6,7 +6,7 @@ import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { readBounded } from "@/lib/runtime/read-bounded";
 
-const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
+export const maxDocumentBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
 
 /**
  * The metadata that we read. The rest of a document is ignored, as it is in a registration: Claude's names a grant type
@@ -18,7 +18,9 @@ const metadata = z
     client_name: z.unknown().optional(),
     redirect_uris: z
       .array(z.unknown())
-      .transform((uris) => uris.filter((uri) => typeof uri === "string" && !findRedirectFault(uri))),
+      .transform((uris) =>
+        uris.filter((uri): uri is string => typeof uri === "string" && !findRedirectFault(uri)),
+      ),
     dpop_bound_access_tokens: z.boolean().optional().catch(undefined),
     token_endpoint_auth_method: z.string().default("none"),
     token_endpoint_auth_methods_supported: z.array(z.string()).default([]),
@@ -65,13 +67,17 @@ async function readDocument(address: string, request: Parameters<typeof fetch>):
   });
   unreached().clear();
   if (response.status !== 200) return response;
-  const document = metadata.safeParse(JSON.parse(await readBounded(response, maxBytes)));
-  if (!document.success) {
-    const faults = document.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim());
-    throw new Error(faults.join("; "));
-  }
+  const document = parseDocument(await readBounded(response.body, maxDocumentBytes));
   const caching = [...response.headers].filter(([name]) => /^(?:cache-control|expires)$/.test(name));
-  return Response.json(document.data, { headers: caching });
+  return Response.json(document, { headers: caching });
+}
+
+/** What is used of a document. Throws why it cannot be. */
+export function parseDocument(text: string) {
+  const document = metadata.safeParse(JSON.parse(text));
+  if (document.success) return document.data;
+  const faults = document.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim());
+  throw new Error(faults.join("; "));
 }
 
 /** When the hosts that this process has tried in vain, since it last reached one, were tried. */

@@ -6,7 +6,7 @@ import { store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { findKnownClient } from "@/lib/oauth/operator-clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
-import { isRegistered } from "@/lib/oauth/registered-clients";
+import { isRegistered, isUnlistedDocument } from "@/lib/oauth/registered-clients";
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -59,6 +59,8 @@ export function readClientName(claimed: unknown): string {
  */
 export class ClientStore extends OAuthState {
   override async find(id: string): Promise<AdapterPayload | undefined> {
+    const unread = this.findUnread(id);
+    if (unread) return unread;
     const mayBeKnown = settings().connectRegistration || !isRegistered(id);
     const known = mayBeKnown ? await findKnownClient(await store(), id, Date.now()) : undefined;
     if (!known) return this.findHolder(id);
@@ -79,5 +81,16 @@ export class ClientStore extends OAuthState {
     const { redirectUri, mustBind } = credential;
     const own = { client_id: id, ...(redirectUri && { redirect_uris: [redirectUri] }) };
     return { ...nativeClient, ...own, dpop_bound_access_tokens: mustBind === true };
+  }
+
+  /**
+   * The client of an authorization request whose document is not listed. What it asks for waits until its owner has signed in,
+   * for whom the document is read, which may name other redirect URIs than before. Until then nothing is fetched or redirected.
+   */
+  private findUnread(id: string): AdapterPayload | undefined {
+    const { redirectUri } = this.current() ?? {};
+    const isRead = !redirectUri || !settings().connectRegistration || !isUnlistedDocument(id);
+    if (isRead || findRedirectFault(redirectUri)) return undefined;
+    return { client_id: id, redirect_uris: [redirectUri] };
   }
 }

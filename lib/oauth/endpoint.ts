@@ -48,7 +48,7 @@ const maxLogged = 400; // characters of a client id
 /** A request is refused if it is malformed, counted, put to the library, issued what that allows, and answered. */
 async function exchange(call: Call): Promise<ResponseParts> {
   const { path, query, headers, client } = call;
-  const { device, resume, revocation, token } = connectEndpoints;
+  const { authorization, device, resume, revocation, token } = connectEndpoints;
   const form = withoutEmpty(call.fields);
   const clientHeaders = readClientHeaders(headers, form);
   const malformed = findMalformed(call, form);
@@ -63,6 +63,7 @@ async function exchange(call: Call): Promise<ResponseParts> {
     credential,
     session,
     grant,
+    redirectUri: path === authorization.path ? (query.get("redirect_uri") ?? undefined) : undefined,
     uid,
     endsSessionAs: path === revocation.path ? "app end" : "app replay",
     client,

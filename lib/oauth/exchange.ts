@@ -18,6 +18,8 @@ export type Exchange = {
   readonly session: SessionState | undefined;
   /** The owner's grant that it is of; `undefined` also if that is to be looked up. */
   readonly grant: AdapterPayload | undefined;
+  /** Where an authorization request asks its answer to go. */
+  readonly redirectUri: string | undefined;
   /** The uid of the app's request that it resumes. */
   readonly uid: string | undefined;
   /** Why a session ends that it ends. */

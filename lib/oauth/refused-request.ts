@@ -4,6 +4,7 @@ import { withProblem } from "@/lib/http/form";
 import { pages } from "@/lib/http/register/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { findClient } from "@/lib/oauth/operator-clients";
+import { isUnlistedDocument } from "@/lib/oauth/registered-clients";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /** Why an authorization request is refused on our page, and not by a redirect to its app. */
@@ -22,9 +23,11 @@ export const faults = {
 };
 
 /** The fault of a client that the authorization server could not find. */
-export function findFault(clientId: string): Exclude<Fault, "app" | "over"> {
+export function findFault(clientId: string): Exclude<Fault, "over"> {
   if (!/^https?:/i.test(clientId)) return "unknown";
-  return settings().connectClients.includes(clientId) ? "unreadable" : "unlisted";
+  const { connectClients, connectRegistration } = settings();
+  if (connectClients.includes(clientId)) return "unreadable";
+  return connectRegistration && isUnlistedDocument(clientId) ? "app" : "unlisted";
 }
 
 /** The URL of our page about a fault. It names the host of the app's metadata document, if that is the fault. */
@@ -52,9 +55,8 @@ export function readFaultHost(sealed: string | undefined): string | undefined {
 export async function mayRedirectError(clientIds: string[]): Promise<boolean> {
   const [id = "", another] = clientIds;
   if (another !== undefined) return false;
-  return (
-    id === nativeClient.client_id || URL.canParse(id) || (await findClient(await store(), id)) !== undefined
-  );
+  const isListed = id === nativeClient.client_id || settings().connectClients.includes(id);
+  return isListed || (await findClient(await store(), id)) !== undefined;
 }
 
 /** The URL of our page that shows that a request was refused, with a link to the client's redirect URI. */

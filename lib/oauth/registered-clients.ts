@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { isDocumentAddress } from "@/lib/config/client-documents";
 import { oauthSeconds } from "@/lib/config/lifetimes";
+import { settings } from "@/lib/config/settings";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import { seal, unseal } from "@/lib/runtime/seal";
@@ -9,6 +11,9 @@ import { hashSecret } from "@/lib/runtime/secret";
  * The id of a registered client contains its sealed metadata (RFC 7591 §A.5.2), so registrations fill no table and evict
  * no other client. A client gets a row when an owner approves it. If the operator removes a client before its id has
  * expired, the removal is stored until then.
+ *
+ * A client whose metadata document is not listed registers by it: the document is read for an owner whom the client asks,
+ * which gives it a row.
  */
 
 const idPrefix = "app_";
@@ -28,8 +33,14 @@ const registration = z.object({
 
 type Registration = z.infer<typeof registration>;
 
-/** Whether an id is that of a client that registered; no operator can add one that begins so. */
-export const isRegistered = (id: string) => id.startsWith(idPrefix);
+/** Whether an id is that of a client that registered; no operator can add one like it. */
+export const isRegistered = (id: string) => id.startsWith(idPrefix) || isUnlistedDocument(id);
+
+/** Whether a client is known by a metadata document that the operator has not listed, and documents are not switched off. */
+export function isUnlistedDocument(id: string): boolean {
+  const { connectClients } = settings();
+  return connectClients.length > 0 && !connectClients.includes(id) && isDocumentAddress(id);
+}
 
 /** Registers a client: returns its metadata with the id that contains them. */
 export function issueClient(
@@ -38,6 +49,23 @@ export function issueClient(
 ): Registration {
   const metadata = { ...application, client_id_issued_at: Math.floor(nowMs / 1000) };
   return { client_id: idPrefix + seal(purpose, idPrefix, JSON.stringify(metadata)), ...metadata };
+}
+
+/** Registers a client by its metadata document, or what that says now. */
+export async function registerDocument(
+  db: Db,
+  document: Pick<Registration, "client_id" | "client_name" | "redirect_uris" | "dpop_bound_access_tokens">,
+  nowMs: number,
+): Promise<void> {
+  const registered: Registration = { ...document, client_id_issued_at: Math.floor(nowMs / 1000) };
+  const payload = JSON.stringify(registered);
+  const id_hash = hashSecret("connect", document.client_id);
+  const expires_at_ms = nowMs + oauthSeconds.unusedClient * 1000;
+  await db
+    .insertInto("connect_state")
+    .values({ kind: "Client", id_hash, payload, expires_at_ms })
+    .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet({ payload }))
+    .execute();
 }
 
 /** All registered clients that an owner has approved, ordered by expiry. */

@@ -35,7 +35,7 @@ async function post({ url, token }: Access, commands: unknown): Promise<unknown>
     body: JSON.stringify(commands),
     signal: AbortSignal.timeout(maxRequestMs),
   });
-  const text = await readBounded(response, maxAnswerBytes);
+  const text = await readBounded(response.body, maxAnswerBytes);
   if (!response.ok) {
     const [, why = ""] = /^\{\s*"error"\s*:\s*"([^"\\]{1,200})/.exec(text) ?? []; // a token that is wrong, a quota that is spent
     throw new Error(`Upstash answered ${response.status}${why && `: ${why}`}`);

@@ -1,5 +1,5 @@
 /** Reads the text of another service's response. Throws if it is larger than `maxBytes`: the rest is not read. */
-export async function readBounded({ body }: Response, maxBytes: number): Promise<string> {
+export async function readBounded(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {

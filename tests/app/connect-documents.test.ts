@@ -7,7 +7,7 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { authorizePath, redeemCode } from "@/tests/support/oauth-libraries";
 import { startOutside } from "@/tests/support/outside";
-import { answerApp } from "@/tests/support/owner";
+import { answerApp, readQuestion } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -191,10 +191,133 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
     "https://CLAUDE.ai/oauth/claude-code-client-metadata",
     "https://claude.ai:443/oauth/claude-code-client-metadata",
     "https://github.com/stranger/repository/raw/main/client-metadata.json",
-  ])("is fetched from exactly the listed address, and not from %s", async (client_id) => {
+  ])("is fetched for a stranger from exactly the listed address, and not from %s", async (client_id) => {
     outside.asked.length = 0;
-    expect((await service.ask(pathOf(client_id))).status).toBe(400);
+    await service.ask(pathOf(client_id));
     expect(outside.asked).toEqual([]);
+  });
+});
+
+describe.each(engines)("an agent whose document is not listed, on $name", async (engine) => {
+  const at = (name: string, host = "librechat.example.com") => `https://${host}/${name}.json`;
+  const to = "https://librechat.example.com/oauth/callback";
+  const document = (client_id: string) => ({ client_id, client_name: "LibreChat", redirect_uris: [to] });
+  const late = Promise.withResolvers<object>();
+  const [own, slow, another] = [at("client"), at("slow"), at("another")];
+  const documents: Record<string, object | Promise<object>> = {
+    [own]: document(own),
+    [slow]: late.promise,
+    [another]: document(own),
+    [at("large")]: { ...document(at("large")), padding: "x".repeat(5 * 1024) },
+    [at("client", "private.example.com")]: document(at("client", "private.example.com")),
+  };
+  const clock = makeClock();
+  const stage = await startStage(engine);
+  const outside = await startOutside(documents);
+  afterAll(outside.stop);
+  const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
+  const environment = { ...stage.environment, ...outside.environment, ...clock.environment, NODE_OPTIONS };
+  const service = await startService(environment);
+  let owner: Browser;
+  beforeAll(async () => {
+    owner = await Browser.admit(service, email, "--plan", "licensed");
+  });
+
+  /** The page at which its owner is asked. */
+  const ask = async (client_id: string, redirect_uri = to, browser = owner) => {
+    const { headers } = await browser.open(pathOf(client_id, redirect_uri));
+    expect(headers.location).toMatch(/\/connect\?request=[\w-]{12}$/);
+    return browser.open("/connect");
+  };
+
+  it("is not read for a stranger, whose page says where it is described", async () => {
+    const { status, text } = await ask(own, to, new Browser(service));
+    expect(status).toBe(200);
+    expect(text).toContain("<strong>librechat.example.com</strong> is asking for access.");
+    expect(text).toContain("It is described at librechat.example.com, which we read once you are signed in.");
+    expect(outside.asked).toEqual([]);
+  });
+
+  it("is read for the owner whom it asks, gets its tokens, and renews them while its host is away", async () => {
+    const { text } = await ask(own);
+    expect(text).toContain("<bdi>LibreChat</bdi></q>, an app of librechat.example.com");
+    const back = await answerApp(owner, service, service.url + pathOf(own, to));
+    const redeemed = await redeemCode(service, own, to, back);
+    expect(redeemed.status).toBe(200);
+    expect(outside.asked).toEqual([own]);
+    const { refresh_token } = JSON.parse(redeemed.text);
+    await service.stop();
+    await service.run();
+    const grant = { client_id: own, grant_type: "refresh_token", refresh_token };
+    expect((await service.submit("/oauth/token", grant)).status).toBe(200);
+    expect(outside.asked).toEqual([own]);
+    expect(await service.adminJson("connect", "list")).toMatchObject([
+      { id: own, name: "LibreChat", by: "itself" },
+    ]);
+  });
+
+  it("is read anew for a later request, and while its host is away, what it said before counts", async () => {
+    documents[own] = { ...document(own), client_name: "LibreChat 2" };
+    clock.pass(16 * 60_000);
+    expect((await ask(own)).text).toContain("<bdi>LibreChat 2</bdi>");
+    delete documents[own];
+    clock.pass(16 * 60_000);
+    expect((await ask(own)).text).toContain("<bdi>LibreChat 2</bdi>");
+  });
+
+  it("gets no answer at an address that its document does not name", async () => {
+    const { status, text } = await ask(own, "https://evil.example.com/callback");
+    expect(status).toBe(400);
+    expect(text).toContain("it names an address that the app did not register");
+    expect(text).not.toContain("evil.example.com");
+    const { request } = await readQuestion(owner);
+    expect(request).toBe("");
+  });
+
+  it.each([
+    ["not there", at("missing"), "unexpected response status 404"],
+    ["another client's", another, "client_id does not match the expected value"],
+    ["larger than 5 KiB", at("large"), "is larger than 5120 bytes"],
+    ["in a private network", at("client", "private.example.com"), "is in no public network"],
+  ])("cannot be connected while it is %s, and the log says why", async (_, client_id, reason) => {
+    const { status, text } = await ask(client_id);
+    expect(status).toBe(400);
+    expect(text).toContain("We could not read the description that the app publishes about itself");
+    expect(text).toContain(`The app’s description is at <strong>${new URL(client_id).host}</strong>.`);
+    await eventually(() => expect(service.log).toContain(reason));
+  });
+
+  it("is waited for, and its page looks again", async () => {
+    const { status, text } = await ask(slow);
+    expect(status).toBe(200);
+    expect(text).toContain("We are reading what the app publishes about itself at");
+    expect(text).toContain('<meta http-equiv="refresh" content="1"/>');
+    late.resolve(document(slow));
+    await eventually(async () =>
+      expect((await owner.open("/connect")).text).toContain("<bdi>LibreChat</bdi>"),
+    );
+  });
+
+  it("gets no redirect for an error, as one that registered itself gets none", async () => {
+    const path = pathOf(own, to).replace("response_type=code", "response_type=token");
+    const { status, headers } = await service.ask(path, { headers: asPerson });
+    expect(status).toBe(303);
+    expect(headers.location).toMatch(/\/connect\?refused=[\w-]+$/);
+  });
+
+  it("is read twenty times in ten minutes for one owner at most", async () => {
+    clock.pass(11 * 60_000);
+    for (let count = 1; count <= 20; count++) expect((await ask(at(`missing-${count}`))).status).toBe(400);
+    expect((await ask(at("missing-21"))).status).toBe(429);
+    expect(outside.asked).not.toContain(at("missing-21"));
+  });
+
+  it("is refused as not listed where apps may not register themselves", async () => {
+    const { PORT: _, ...others } = service.environment;
+    const other = await Service.start({ ...others, CONNECT_REGISTRATION: "off" });
+    const { headers } = await other.ask(pathOf(own, to), { headers: asPerson });
+    expect(headers.location).toMatch(/^\/connect\?problem=unlisted&host=[\w-]+$/);
+    await other.stop();
   });
 });
 

@@ -17,7 +17,7 @@ import { Reference } from "../problem";
 type Reader = (Pick<Owner, "by"> & { account: Pick<Account, "id" | "email"> }) | ApiError;
 
 type ApprovalProps = {
-  client: Pick<RequestingClient, "name" | "documentHost" | "origin">;
+  client: Pick<RequestingClient, "name" | "documentHost" | "origin"> & { isUnread: boolean };
   /** The code that was typed, as the device shows it. */
   userCode: string | undefined;
   readersNetwork: string | undefined;
@@ -33,7 +33,7 @@ type ApprovalProps = {
  * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
 export function Approval({ request, client, reader, requestId, ...read }: ApprovalProps) {
-  const { name, documentHost, origin } = client;
+  const { name, documentHost, origin, isUnread } = client;
   return (
     <>
       <Way origin={origin} />
@@ -61,6 +61,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             {documentHost ? `, an app of ${documentHost}` : origin.is === "site" && ", which we can’t verify"}
             .{origin.is !== "site" && " We can’t verify this app."}
           </>
+        ) : isUnread ? (
+          ` It is described at ${documentHost}, which we read once you are signed in.`
         ) : (
           origin.is !== "site" && " It gave no name."
         )}

@@ -46,6 +46,8 @@ export const connectHandlers = {
         if (!owner) return { to: `${withProblem(pageOfRequest(name), "again")}&away` };
         subject = owner.account.subject;
         const db = await store();
+        // Its page reads what the client publishes, or says what is wrong.
+        if (client && !client.mayAnswer) return { to: pageOfRequest(name) };
         if (client && answer === "approve") {
           await rejectImpersonator(owner, "app approve refused", nowMs);
           await approve(db, authorizationRequest, client, owner, submission);

@@ -28,6 +28,7 @@ import {
 } from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
+import { readForOwner } from "@/lib/oauth/unlisted-documents";
 import { narrow } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Approval, Way } from "./approval";
@@ -96,7 +97,7 @@ export const { GET } = toPlatform(
 );
 
 /** The header of a question has no links: nothing leads away from it but its answer. */
-type Question = { title: string; content: ReactNode; links?: ReactNode };
+type Question = { title: string; status?: number; content: ReactNode; links?: ReactNode };
 
 /**
  * Shows the request that the URL names, or the newest of this browser that waits, or the field for a device code. While a
@@ -112,13 +113,19 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
     if (handle && !isTyping) return { to: await findEnd(headers, handle, await readSubject(call)) };
     return { title: "Connect a device", content: <TypeCode problem={problem} /> };
   }
-  const { name, authorizationRequest, client } = shown;
+  const { name, authorizationRequest } = shown;
+  let { client } = shown;
   const reader = await requireOwner(call).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
   if (!(reader instanceof ApiError) && reader.by === "owner") {
     await keepSeenRequest(await store(), authorizationRequest, reader.account.id);
+    const outcome = await readForOwner(client.clientId, reader.account.id, call.nowMs);
+    if (outcome === "reading")
+      return { title: "Connect an app", content: <Reading at={client.documentHost} /> };
+    client = (await findRequestingClient(authorizationRequest)) ?? client;
+    if (!client.mayAnswer) return refuse(client);
   }
   return {
     title: `Connect ${nameVerified(client.origin)}?`,
@@ -136,6 +143,18 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
       />
     ),
   };
+}
+
+/** Why an app may not be answered that is described by a document which is not listed: now that this was read, if it could be. */
+function refuse({
+  isUnread,
+  documentHost,
+}: {
+  isUnread: boolean;
+  documentHost: string | undefined;
+}): Question {
+  const content = <RefusedApp fault={isUnread ? "unreadable" : "app"} host={documentHost} />;
+  return { title: "Nothing was connected", status: 400, content };
 }
 
 /** What is verified of a client, in a title: what it calls itself is its own claim. */
@@ -170,6 +189,18 @@ async function findEnd(headers: SentHeaders, handle: string, subject: string | u
   const request = name && readAuthorizationRequest(name);
   const outcome = request && (await findOutcome(request, subject));
   return outcome ? pageOfAnswer(name, request.by, outcome) : withProblem(pages.connect.path, "over");
+}
+
+/** While the host of an app's document has not answered. */
+function Reading({ at }: { at: string | undefined }) {
+  return (
+    <>
+      <p>
+        We are reading what the app publishes about itself at <strong>{at}</strong>. This takes a few seconds.
+      </p>
+      <meta httpEquiv="refresh" content="1" />
+    </>
+  );
 }
 
 function Taken() {
