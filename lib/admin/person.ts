@@ -1,9 +1,9 @@
 import { erasePerson } from "@/lib/accounts/leaving/erasure";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { act } from "@/lib/admin/act";
-import { toJson } from "@/lib/admin/print";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { settings } from "@/lib/config/settings";
+import { objectInParts } from "@/lib/runtime/json-text";
 
 type One = { email: string };
 
@@ -13,8 +13,7 @@ export const personActs = {
     words: "print all data about a person, as JSON",
     form: { path: "/account/export", name: "export everything about the person" },
     async run({ db, nowMs }, { email }: One) {
-      const json = await exportPerson(db, email, nowMs);
-      return { json, text: toJson(json) };
+      return { json: objectInParts(await exportPerson(db, email, nowMs)), text: "" };
     },
   }),
   erase: act({

@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { asInstant } from "@/lib/config/instants";
 import { csvOf } from "@/lib/runtime/csv";
-import { toPrintable, unprintable } from "@/lib/runtime/printable";
+import { arrayInParts, isInParts, toJson } from "@/lib/runtime/json-text";
+import { toPrintable } from "@/lib/runtime/printable";
 
-/** The output of a command: JSON for `--json`, and text for people. One of a failure ends the command with 1. */
+/**
+ * The output of a command: JSON for `--json`, and text for people, who get JSON in parts as well. One of a failure ends the
+ * command with 1.
+ */
 export type Result<Json = unknown> = { json: Json; text: string; isFailure?: boolean };
 
 /** A list that is printed while it is read, for people as a table. */
@@ -23,21 +27,16 @@ type Row = Record<string, unknown>;
 export async function print(output: Result | Listing, asJson: boolean): Promise<void> {
   if (!("pages" in output)) {
     if (output.isFailure) process.exitCode = 1;
-    await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
-  } else if (asJson) await printArray(output);
-  else if (output.asCsv) for await (const part of csvOf(output.pages, (row) => [row])) await write(part);
+    if (isInParts<string>(output.json)) await writeAll(output.json);
+    else await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
+  } else if (asJson) await writeAll(arrayInParts(output.pages), "\n");
+  else if (output.asCsv) await writeAll(csvOf(output.pages, (row) => [row]));
   else await printTable(output);
 }
 
-async function printArray({ pages }: Listing): Promise<void> {
-  let isFirst = true;
-  for await (const page of pages) {
-    if (page.length === 0) continue;
-    const items = page.map((item) => toJson(item).replace(/^/gm, "  "));
-    await write(`${isFirst ? "[" : ","}\n${items.join(",\n")}`);
-    isFirst = false;
-  }
-  await write(isFirst ? "[]\n" : "\n]\n");
+async function writeAll(parts: AsyncIterable<string>, end = ""): Promise<void> {
+  for await (const part of parts) await write(part);
+  await write(end);
 }
 
 async function printTable({ pages, toRow = (item) => item, whenEmpty, after }: Listing): Promise<void> {
@@ -61,14 +60,6 @@ async function write(text: string): Promise<void> {
 }
 
 const toPrintableLines = (text: string) => text.split("\n").map(toPrintable).join("\n");
-
-/** Indented JSON in which unprintable characters are escaped, so that nothing is lost. */
-export function toJson(value: unknown): string {
-  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value, null, 2).replace(unprintable, (character) =>
-    character === "\n" ? character : character.split("").map(escapeUnit).join(""),
-  );
-}
 
 /** Formats an object as `name: value` lines. */
 export function asLines(fields: Row): string {

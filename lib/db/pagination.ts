@@ -18,3 +18,11 @@ export async function* paginate<Row>(
     last = rows.at(-1);
   }
 }
+
+/** The same pages with each item made into another. */
+export async function* mapPages<Item, Made>(
+  pages: AsyncIterable<Item[]>,
+  make: (item: Item) => Made,
+): AsyncGenerator<Made[]> {
+  for await (const page of pages) yield page.map(make);
+}

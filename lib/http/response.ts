@@ -1,8 +1,10 @@
+import { Readable } from "node:stream";
 import type { Call } from "@/lib/http/call";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import type { ApiError } from "@/lib/http/errors";
 import { logRequest } from "@/lib/http/request-log";
 import type { Route } from "@/lib/http/route";
+import { isInParts } from "@/lib/runtime/json-text";
 
 /** Names and values alternately, as Node accepts them: 40 times as fast as an object with computed keys. */
 export type HeaderList = readonly string[];
@@ -10,8 +12,11 @@ export type HeaderList = readonly string[];
 /** The parts of a response, before {@link finalizeResponse} adds the default headers. */
 export type ResponseParts = {
   status: number;
-  /** An object is sent as JSON, a string as plain text, bytes as they are, `null` as no content. */
-  body: object | string | null;
+  /**
+   * An object is sent as JSON, a string as plain text, bytes as they are, `null` as no content; and texts of an iterable while
+   * they are read, so that what can be long is never in memory as a whole.
+   */
+  body: object | string | null | AsyncIterable<string>;
   /** The media type of a string that is not plain text. */
   mediaType?: string;
   headers?: HeaderList;
@@ -22,8 +27,13 @@ export type ResponseParts = {
 /** Renders a refusal, or an unexpected failure. */
 export type Explain = (error: ApiError, call: Call) => ResponseParts | Promise<ResponseParts>;
 
-/** A finished answer, as our server sends it. */
-export type Answer = { status: number; fields: HeaderList; content: string | Buffer | null };
+/** A finished answer, as our server sends it; one in parts has no other content. */
+export type Answer = {
+  status: number;
+  fields: HeaderList;
+  content: string | Buffer | null;
+  parts?: AsyncIterable<string> | undefined;
+};
 
 /**
  * Finishes the answer to every request, refusals included: adds the default headers, and logs the request, also if its
@@ -44,6 +54,11 @@ export function finalizeResponse(call: Call, route: Route | undefined, parts: Re
   // Not on what shared caches keep: the id belongs to one client.
   if (!caching.startsWith("public")) fields.push("x-request-id", call.requestId);
   fields.push(...call.quotaHeaders, ...headers);
+  const isHead = call.method === "HEAD"; // gets only the headers (RFC 9110 §9.3.2)
+  if (isInParts<string>(body)) {
+    fields.push("content-type", mediaType ?? "text/plain; charset=utf-8");
+    return { status, fields, content: null, parts: isHead ? undefined : body };
+  }
   let content: Answer["content"] = null;
   if (body !== null) {
     const isText = typeof body === "string";
@@ -53,8 +68,7 @@ export function finalizeResponse(call: Call, route: Route | undefined, parts: Re
   } else if (status !== 204 && status !== 304) {
     fields.push("content-length", "0");
   }
-  // HEAD gets only the headers (RFC 9110 §9.3.2).
-  return { status, fields, content: call.method === "HEAD" ? null : content };
+  return { status, fields, content: isHead ? null : content };
 }
 
 /** The response to a refusal: its status, and the ApiError in JSON. */
@@ -68,8 +82,9 @@ export function inPlainText(error: ApiError): ResponseParts {
 }
 
 /** The Response that a platform gets of an answer. */
-export function toResponse({ status, fields, content }: Answer): Response {
+export function toResponse({ status, fields, content, parts }: Answer): Response {
   const headers = new Headers();
   for (let at = 0; at < fields.length; at += 2) headers.append(fields[at] ?? "", fields[at + 1] ?? "");
-  return new Response(content as BodyInit | null, { status, headers });
+  const body = parts ? Readable.toWeb(Readable.from(parts, { objectMode: false })) : content;
+  return new Response(body as BodyInit | null, { status, headers });
 }

@@ -145,8 +145,7 @@ async function showPage(
 
 function sendFile({ path, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
   return async (request, session) => {
-    const parts = await Array.fromAsync(read(await toCall(request, session)));
-    return asFile(path.slice(1), "text/csv; charset=utf-8", parts.join(""));
+    return asFile(path.slice(1), "text/csv; charset=utf-8", read(await toCall(request, session)));
   };
 }
 

@@ -82,7 +82,7 @@ export function invalid(message: string): ApiError {
 }
 
 /** A file to be saved. */
-export const asFile = (name: string, mediaType: string, body: string): ResponseParts => ({
+export const asFile = (name: string, mediaType: string, body: AsyncIterable<string>): ResponseParts => ({
   status: 200,
   body,
   mediaType,

@@ -56,10 +56,14 @@ export function chooseEncoding(answer: Answer, accepted = ""): Encoding {
   return best;
 }
 
+/** Whether a client takes gzip. */
+export const takesGzip = (accepted = "") => weightIn(weightsOf(accepted), "gzip") > 0;
+
+const weightIn = (weights: Map<string, number>, name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
+
 function readPreferred(accepted: string): Encoding {
   const weights = weightsOf(accepted);
-  const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
-  const [br, gzip] = [weightOf("br"), weightOf("gzip")];
+  const [br, gzip] = [weightIn(weights, "br"), weightIn(weights, "gzip")];
   if (br > 0 && br >= gzip) return "br";
   return gzip > 0 ? "gzip" : "identity";
 }

@@ -34,6 +34,7 @@ import { ownerPages, pages } from "@/lib/http/register/pages";
 import { unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
 import { keepApps } from "@/lib/oauth/app-session";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
+import { objectInParts } from "@/lib/runtime/json-text";
 import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";
 
@@ -167,7 +168,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
       const day = new Date(nowMs).toISOString().slice(0, 10);
       return {
         status: 200,
-        body: `${JSON.stringify(kept, null, 2)}\n`,
+        body: objectInParts(kept),
         mediaType: "application/json",
         headers: ["content-disposition", `attachment; filename="corner-office-${day}.json"`],
       };

@@ -10,6 +10,7 @@ import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
+import { mapPages } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { describeMail, selectEmails } from "@/lib/mail/onboarding/onboarding-outbox";
@@ -18,7 +19,7 @@ import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
 
 /**
  * All stored data about a person, by email: the download on `/home/account` and the operator's export. It contains no
- * secrets or their hashes. A part without data is `null` or empty.
+ * secrets or their hashes. A part without data is `null` or empty; credits and changes are lists of pages, which are read later.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await accountBy(db, "email", email).select(accountAt(nowMs)).executeTakeFirst();
@@ -47,12 +48,12 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("account_id", "=", id)
     .orderBy("asked_at_ms")
     .execute();
-  const changes = await Array.fromAsync(listAudit(db, { whom: await namesOf(db, email) }));
+  const names = await namesOf(db, email);
   return {
     email,
     exportedAt: asIso(nowMs),
     account: row ? exportAccount(row) : null,
-    credits: (await Array.fromAsync(listCreditEntries(db, id))).flat(),
+    credits: listCreditEntries(db, id),
     holds: await exportHolds(db, id),
     creditLimits: await exportCreditLimits(db, id, nowMs),
     billing: await exportBilling(db, id),
@@ -90,7 +91,9 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
       ...{ plan, createdAt: asIso(created_at_ms), expiresAt: asIso(expires_at_ms) },
       acceptedAt: asIso(accepted_at_ms),
     })),
-    changes: changes.flat().map(({ at_ms, who, what }) => ({ at: asIso(at_ms), who, what })),
+    changes: mapPages(listAudit(db, { whom: names }), ({ at_ms, who, what }) => ({
+      ...{ at: asIso(at_ms), who, what },
+    })),
   };
 }
 

@@ -3,7 +3,6 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { deleteAccountAct } from "@/lib/admin/account";
 import { personActs } from "@/lib/admin/person";
-import { toJson } from "@/lib/admin/print";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { formOf } from "@/lib/office/act-form";
@@ -77,7 +76,7 @@ const exportPerson = formOf(
       return exported;
     },
   },
-  (json) => asFile("person.json", "application/json", toJson(json)),
+  (parts) => asFile("person.json", "application/json", parts),
 );
 
 /** An account has a day of grace. Of someone without one nothing is kept that would be missed. */
