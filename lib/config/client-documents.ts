@@ -88,16 +88,9 @@ const maxCharacters = 400;
 
 /** Whether a client id is the address of a metadata document at a host with a name (draft-ietf-oauth-client-id-metadata-document §3). */
 export function isDocumentAddress(text: string): boolean {
-  const { protocol, hostname, pathname, username, hash, href } = URL.parse(text) ?? new URL("about:blank");
+  const url = URL.parse(text);
+  if (url?.href !== text || url.protocol !== "https:" || text.length > maxCharacters) return false;
+  const { hostname, pathname, username, password, hash } = url;
   const isName = isIP(hostname) === 0 && !hostname.startsWith("[") && !isLoopback(hostname);
-  const isShort = text.length <= maxCharacters;
-  return (
-    href === text &&
-    isShort &&
-    protocol === "https:" &&
-    isName &&
-    pathname !== "/" &&
-    username === "" &&
-    hash === ""
-  );
+  return isName && pathname !== "/" && username === "" && password === "" && hash === "";
 }

@@ -168,6 +168,20 @@ export const connect: Mistakes = {
         "credential?.clientId !== id || !settings().connectClients.includes(id)",
         "credential?.clientId !== id",
       ],
+      "an app that is not listed is asked about although apps may not register themselves":
+        "!settings().connectRegistration || ",
+    },
+    "lib/oauth/public-document.ts": {
+      "an owner's app makes us fetch from our own network": [
+        "found.filter(({ address }) => isPublic(address))",
+        "found",
+      ],
+    },
+    "lib/oauth/approval.ts": {
+      "an app that is not listed gets its answer wherever it asks": [
+        "client.redirectUriAllowed(redirect)",
+        "true",
+      ],
     },
   },
   "tests/app/connect-clients.test.ts": {
