@@ -148,7 +148,7 @@ async function readSources(
         plan: plans.get(row.plan ?? "licensed"),
         fromMs: Math.max(row.created_at_ms, anchorMs <= nowMs ? anchorMs : 0),
         untilMs: Math.min(row.licence_until_ms, unpaid_since_ms ?? row.period_ends_ms),
-        renews: goesOn && unpaid_since_ms === null && row.ends_at_ms === null,
+        renews: goesOn && unpaid_since_ms === null && (row.ends_at_ms ?? Infinity) > row.period_ends_ms,
         ofStripe: { anchorMs, periodMs, isFree: status === "trialing", isStopped: !goesOn },
       },
     ];

@@ -601,6 +601,22 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     }
   });
 
+  it("that was cancelled for a later day says what is charged until then", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    const { current_period_end } = stripe.itemOf(subscription);
+    stripe.change(subscription, { cancel_at: current_period_end + 45 * 86_400 });
+    await shop.deliverAll();
+    const words = async () => (await page(buyer, "/home/billing")).replace(/<[^>]*>/g, " ");
+    expect(await words()).toMatch(/Your plan ends on .*Next charge\s+€49/s);
+    expect(await words()).not.toMatch(/from then on, if you keep it|Next charge\s+None/);
+    for (let months = 0; months < 2; months++) {
+      shop.pass(30 * dayMs);
+      stripe.renew(subscription);
+      await shop.deliverAll();
+    }
+    expect(await words(), "in its last period").toMatch(/Your plan ends on .*Next charge\s+None/s);
+  });
+
   it("that was cancelled ends on its own day, also with an account that will be deleted", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.cancelAtPeriodEnd(subscription);

@@ -63,7 +63,9 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
   if (!licence) return {};
   const { price_id, assistant_limit } = licence;
   const state = licenceStateOf(licence);
-  const isCharged = ["renews", "free", "returned"].includes(state);
+  const isCharged =
+    ["renews", "free", "returned"].includes(state) ||
+    (state === "cancelled" && (licence.ends_at_ms ?? 0) > licence.period_ends_ms);
   const [offers, change, next, card] = await Promise.all([
     readOffersOf([price_id], plans, nowMs),
     state === "change unpaid" ? readUnpaidChange(bought, plans, nowMs) : undefined,

@@ -66,7 +66,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
       ) : (
         <Day licence={licence} next={next} change={change} card={card} />
       )}
-      {priceNotes[state] && deletes_at_ms === null && price && (
+      {priceNotes[state] && !next && deletes_at_ms === null && price && (
         <Fact name="Price" note={priceNotes[state]}>
           {price}
         </Fact>
