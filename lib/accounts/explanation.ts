@@ -149,6 +149,7 @@ const statesToSupport: Partial<Record<LicenceState, string>> = {
   "not collected": "Stripe collects no payments: an operator paused that there",
   pausing: "The licence is paused",
   unfinished: "The first payment is not finished",
+  "at bank": "A bank was asked for the first payment, and may take two weeks",
   returned: "What was paid was returned, and Stripe goes on with the subscription",
   unknown: "Stripe does not know the subscription any more",
 };

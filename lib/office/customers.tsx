@@ -16,6 +16,7 @@ import { FindForm } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person } from "@/lib/office/values";
+import { isNotBegun } from "@/lib/plans/entitlement-words";
 import { describeDue } from "@/lib/plans/licence-state";
 import { csvOf } from "@/lib/runtime/csv";
 
@@ -99,7 +100,7 @@ function State({ state, colour, licence, subscription, nowMs }: Customer & { now
   return (
     <>
       <Light colour={colour}>{state}</Light>
-      {subscription && licence !== "unfinished" && (
+      {subscription && !(licence && isNotBegun(licence)) && (
         <small>
           {[what, when].filter(Boolean).join(when === "since" ? " " : ", ")} <Day atMs={atMs} />
         </small>

@@ -11,8 +11,11 @@ import { pages } from "@/lib/http/register/pages";
  * How each state of an account is said: on the owner's pages, to apps and in mail.
  */
 
-/** How a licence from Stripe ended, or why there is none yet: its first payment is `unfinished`. */
-export type LicenceEnd = "ended" | "unpaid" | "unfinished" | "returned" | "paused" | "trial over";
+/** How a licence from Stripe ended, or why there is none yet. */
+export type LicenceEnd = "ended" | "unpaid" | "returned" | "paused" | "trial over" | NotBegun;
+
+/** What a licence is whose first payment is `unfinished`, or which a bank is asked for and has not made. */
+type NotBegun = "unfinished" | "at bank";
 
 /**
  * How a licence from Stripe goes on, or how it ended. It is `free` on Stripe's own trial, `unknown` to Stripe with another
@@ -35,11 +38,14 @@ export type DueState = "past due" | "overdue" | "change unpaid" | "trial unpaid"
 
 const due: readonly string[] = ["past due", "overdue", "change unpaid", "trial unpaid"] satisfies DueState[];
 
+export const isNotBegun = (licence: LicenceState): licence is NotBegun =>
+  licence === "unfinished" || licence === "at bank";
+
 export const isDue = (licence: LicenceState): licence is DueState => due.includes(licence);
 
-/** What ended last: the trial, perhaps with a payment that is not finished, or after it a licence. */
+/** What ended last: the trial, perhaps beside a licence that has not begun, or after it a licence. */
 export type AccountEnd =
-  | { what: "trial"; isUnfinished?: true }
+  | { what: "trial"; beside?: NotBegun }
   | { what: "licence"; atMs: number; how: LicenceEnd };
 
 /** The words of a state on the owner's pages. */
@@ -101,7 +107,7 @@ export function wordsOf({ status, licence, end, untilMs, nowMs, zone }: Facts): 
   if (status === "trial-ended") {
     const { tag, heading, hint, step } = endWords(end, zone);
     const other =
-      end.what === "trial" && !end.isUnfinished && licence && isEnd(licence) ? ends[licence] : undefined;
+      end.what === "trial" && !end.beside && licence && isEnd(licence) ? ends[licence] : undefined;
     if (other?.beside) return { tag, heading, next: other.beside, ...other.step };
     return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
@@ -130,6 +136,8 @@ const instead = (words: string, path: string = pages.billing.path) => ({ other: 
 
 /** By our refund or a dispute: Stripe is told of both alike. */
 const wasReturned = "Your last payment went back to you, by a refund or by your bank.";
+
+const waitForBank = "It may take two weeks: do not buy it again.";
 
 /** Where we can be written to. */
 const askToDropTheChange = () => {
@@ -236,6 +244,11 @@ const ends: Record<LicenceEnd, EndWords> = {
       `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan; they run again as soon as it is paid.`,
     step: { ...stepTo("Finish the payment"), ...instead("Choose another plan", plansOnBilling) },
   },
+  "at bank": {
+    beside: `The plan that you bought begins when your bank has paid. ${waitForBank}`,
+    hint: () => `They run again as soon as your bank has paid. ${waitForBank}`,
+    step: stepTo("See your plan"),
+  },
   returned: {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
@@ -297,7 +310,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
  * UTC.
  */
 export function endWords(end: AccountEnd, zone?: string | null) {
-  const { hint, step } = ends[end.what === "licence" ? end.how : end.isUnfinished ? "unfinished" : "ended"];
+  const { hint, step } = ends[end.what === "licence" ? end.how : (end.beside ?? "ended")];
   const act = {
     hint: (where = "") =>
       settings().billing
@@ -307,9 +320,8 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   };
   if (end.what === "trial") {
     const { message } = errorCatalogue.trial_ended;
-    return end.isUnfinished
-      ? { tag: "Not paid yet", heading: "Your payment is not finished", message, ...act }
-      : { tag: "Trial ended", heading: "Your trial has ended", message, ...act };
+    const [tag, heading] = notBegun[end.beside ?? "trial"];
+    return { tag, heading, message, ...act };
   }
   const { how, atMs } = end;
   const what = how === "trial over" ? "free trial of the plan" : "plan";
@@ -331,6 +343,13 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     ...act,
   };
 }
+
+/** The tag and the heading of a trial that has ended, also beside a licence that has not begun. */
+const notBegun: Record<NotBegun | "trial", [tag: string, heading: string]> = {
+  trial: ["Trial ended", "Your trial has ended"],
+  unfinished: ["Not paid yet", "Your payment is not finished"],
+  "at bank": ["At your bank", "Your bank is paying for your plan"],
+};
 
 /** The words of an account that its owner deletes. */
 export const leavingWords = (deletesAtMs: number, zone: string | null) => ({

@@ -2,7 +2,13 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { priceInWords } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/plans/entitlement-words";
+import {
+  type AccountEnd,
+  isDue,
+  isNotBegun,
+  type LicenceEnd,
+  type LicenceState,
+} from "@/lib/plans/entitlement-words";
 
 /** A licence from Stripe, as it was last read. */
 export type Licence = Pick<
@@ -76,7 +82,7 @@ export function paymentDay(licence: Licence): number | null {
 export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
   // Of one that is cancelled too, its owner has nothing to do.
   if (status === "refunded") return status_reason === "cancelled" ? "ended" : "returned";
-  if (status === "incomplete") return "unfinished";
+  if (status === "incomplete") return status_reason === "bank" ? "at bank" : "unfinished";
   if (status_reason === "trial") return "trial over";
   if (status === "paused") return "paused";
   return status === "past_due" || status === "unpaid" ? "unpaid" : "ended";
@@ -92,8 +98,8 @@ const hasEnded = ({ status }: Licence) => ["canceled", "incomplete_expired", "go
 export const hasNeverBegun = ({ status }: Licence) => ["incomplete", "incomplete_expired"].includes(status);
 
 /** Whether a subscription gives nothing and asks for nothing now, so that another licence may take its place. */
-export const isReplaceable = ({ status, licence_until_ms }: Licence) =>
-  licence_until_ms === 0 && status !== "past_due" && status !== "unpaid";
+export const isReplaceable = ({ status, status_reason, licence_until_ms }: Licence) =>
+  licence_until_ms === 0 && status !== "past_due" && status !== "unpaid" && status_reason !== "bank";
 
 /** The subscriptions that have not ended at Stripe. */
 export const liveOf = <Row extends Licence>(subscriptions: Row[]) =>
@@ -113,7 +119,7 @@ export function endOf(
   const atMs = licence?.ends_at_ms ?? 0;
   const trialEndsAtMs = (account?.plan === "trial" && account.trial_ends_at_ms) || 0;
   const how = licence && endStateOf(licence);
-  if (how === "unfinished") return { what: "trial", isUnfinished: true };
+  if (how && isNotBegun(how)) return { what: "trial", beside: how };
   if (!how || atMs <= trialEndsAtMs || licence?.status === "incomplete_expired") return { what: "trial" };
   return { what: "licence", atMs, how };
 }

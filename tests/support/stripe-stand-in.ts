@@ -402,6 +402,9 @@ export class StripeStandIn {
     type: Event["type"] = "customer.subscription.updated",
   ): void {
     Object.assign(this.find(this.subscriptions, id), changed);
+    // A cancellation stops the collection of what is open, which can still be paid: docs.stripe.com/api/subscriptions/cancel
+    if (changed.status === "canceled")
+      for (const invoice of this.openInvoicesOf(id)) invoice.next_payment_attempt = null;
     this.tell(type, this.find(this.subscriptions, id));
   }
 
@@ -488,6 +491,20 @@ export class StripeStandIn {
       if (how === "paid") this.payInvoice(invoice, invoice.amount_remaining);
       invoice.status = how;
       this.tell(how === "paid" ? "invoice.paid" : "invoice.voided", invoice);
+    }
+  }
+
+  /** The customer's bank is asked to pay what is open, which takes days. Meanwhile its charge is pending. */
+  askBank(id: string): void {
+    for (const invoice of this.openInvoicesOf(id)) {
+      const { latest_charge } = this.charge(
+        ...([invoice.customer, invoice.amount_remaining, invoice.currency, "succeeded"] as const),
+      );
+      if (!latest_charge) continue;
+      latest_charge.status = "pending";
+      this.intents.set(latest_charge.payment_intent, { status: "processing", code: null });
+      invoice.intents.push(latest_charge.payment_intent);
+      invoice.next_payment_attempt = null;
     }
   }
 

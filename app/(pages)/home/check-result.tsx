@@ -42,7 +42,7 @@ export function CheckResult({
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
   const isCalm = state.mayRun && isSettled && !endsSoon;
   const end = state.status === "trial-ended" ? endOf(account, bought?.licence) : undefined;
-  const isUnfinished = end?.what === "trial" && end.isUnfinished;
+  const isBeside = end?.what === "trial" && end.beside;
   const isCharged = settings().billing ? bought && liveOf(bought.subscriptions).length > 0 : false;
   const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false && account?.deletes_at_ms === null;
@@ -59,7 +59,7 @@ export function CheckResult({
       )}
       {endedAtMs !== null && (
         <p>
-          {isUnfinished ? "Your trial" : "It"} ended on <Clock atMs={endedAtMs} shows="date" />
+          {isBeside ? "Your trial" : "It"} ended on <Clock atMs={endedAtMs} shows="date" />
           {isCharged === false && ", and nothing is charged"}.
         </p>
       )}

@@ -13,7 +13,7 @@ const maxCharges = 300;
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `item` is what it is for: a price,
  * the period that it pays, whether it took another one's place, and what was taken off for that. `pdf` and `page` are Stripe's
  * addresses of its document and of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid
- * by then, or charged no more.
+ * by then, or charged no more, unless a bank `isPaying` it, which may take two weeks.
  */
 export type Invoice = {
   id: string;
@@ -35,6 +35,8 @@ export type Invoice = {
   pdf: string | undefined;
   page: string | undefined;
   next: { what: "charged" | "mailed"; atMs: number } | undefined;
+  isPaying: boolean;
+  subscription: string | undefined;
 };
 
 export type Invoices = { listed: Invoice[]; hasMore: boolean };
@@ -58,22 +60,26 @@ async function readInvoices(customer: string): Promise<Invoices> {
   const { data = [], has_more = false } = (await findAtStripe((stripe) => stripe.invoices.list(asked))) ?? {};
   const sent = data.filter(({ status }) => status !== "draft"); // it may still change
   const shown = sent.slice(0, maxListed);
-  const refunded = await readRefunded(customer, shown.flatMap(intentsOf));
+  const charged = await readCharged(customer, shown.flatMap(intentsOf));
   return {
-    listed: shown.map((one) => toInvoice(one, refunded)),
+    listed: shown.map((one) => toInvoice(one, charged)),
     hasMore: has_more || sent.length > maxListed,
   };
 }
 
-function toInvoice(invoice: Stripe.Invoice, refunded: Map<string, number>): Invoice {
+function toInvoice(invoice: Stripe.Invoice, charged: Map<string, Charged>): Invoice {
   const { id, created, status, currency, total, amount_remaining, amount_paid } = invoice;
-  const returned = intentsOf(invoice).reduce((sum, intent) => sum + (refunded.get(intent) ?? 0), 0);
+  const payments = intentsOf(invoice).flatMap((intent) => charged.get(intent) ?? []);
+  const returned = payments.reduce((sum, { refunded }) => sum + refunded, 0);
+  const { subscription } = invoice.parent?.subscription_details ?? {};
   return {
     ...{ id, atMs: created * 1000, status: status as Invoice["status"], currency, total },
     ...{ due: amount_remaining, paid: amount_paid, refunded: Math.min(returned, amount_paid) },
     item: itemOf(invoice),
     ...{ pdf: secureAddress(invoice.invoice_pdf), page: secureAddress(invoice.hosted_invoice_url) },
     next: nextOf(invoice),
+    isPaying: status === "open" && payments.some(({ isPending }) => isPending),
+    subscription: subscription && idOf(subscription),
   };
 }
 
@@ -105,15 +111,25 @@ const intentsOf = ({ payments }: Stripe.Invoice): string[] =>
     payment.payment_intent ? idOf(payment.payment_intent) : [],
   );
 
-/** How much of payments was refunded, by their ids: an invoice does not say so. The newest 300 charges are looked at, of which the one that paid is the latest of its payment. */
-async function readRefunded(customer: string, intents: string[]): Promise<Map<string, number>> {
-  const refunded = new Map<string, number>();
-  if (intents.length === 0) return refunded;
+/** How much of a payment was refunded, and whether a bank has yet to answer it. */
+type Charged = { refunded: number; isPending: boolean };
+
+/**
+ * What became of payments, by their ids: an invoice does not say so. The newest 300 charges are looked at, of which the one that
+ * paid is the latest of its payment.
+ */
+async function readCharged(customer: string, intents: string[]): Promise<Map<string, Charged>> {
+  const charged = new Map<string, Charged>();
+  if (intents.length === 0) return charged;
   let read = 0;
   for await (const charge of listAtStripe((stripe, page) => stripe.charges.list({ customer, ...page }))) {
     const intent = charge.payment_intent ? idOf(charge.payment_intent) : "";
-    refunded.set(intent, (refunded.get(intent) ?? 0) + charge.amount_refunded);
-    if (++read === maxCharges || intents.every((intent) => refunded.has(intent))) break;
+    const { refunded = 0, isPending = false } = charged.get(intent) ?? {};
+    charged.set(intent, {
+      refunded: refunded + charge.amount_refunded,
+      isPending: isPending || charge.status === "pending",
+    });
+    if (++read === maxCharges || intents.every((intent) => charged.has(intent))) break;
   }
-  return refunded;
+  return charged;
 }

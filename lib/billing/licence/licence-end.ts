@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { daysOf, readBefore, readUnsettled } from "@/lib/billing/licence/unpaid-change";
 import { type LicenceItem, limitOfItems } from "@/lib/billing/prices/licence-prices";
 import { hasEnded } from "@/lib/billing/stripe/calls";
-import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
+import { isAtBank, type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -26,6 +26,8 @@ type Facts = Asked & {
   /** Whether all that was paid was: for the running period, or else for the one before the first unpaid one. */
   isReturned: boolean;
   open: Stripe.Invoice[];
+  /** Whether a bank was asked for the first payment, and has not answered. */
+  isAtBank: boolean;
 };
 
 /** What a subscription is, and until when it is a licence by that; `undefined` if it is none. */
@@ -36,9 +38,10 @@ type State = Pick<Row, "status" | "unpaid_since_ms"> & {
 
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
- * paused, its `trial` ended without a card, or it was paused by `request`. One that was refunded may be `cancelled` as well.
+ * paused, its `trial` ended without a card, or it was paused by `request`. One that was refunded may be `cancelled` as well, and
+ * a `bank` may have been asked for a first payment that is not made.
  */
-type Reason = "change" | "invoice" | "collection" | "trial" | "request" | "cancelled";
+type Reason = "change" | "invoice" | "collection" | "trial" | "request" | "cancelled" | "bank";
 
 const daySeconds = dayMs / 1000;
 const graceMs = () => requireBilling().graceDays * dayMs;
@@ -69,7 +72,9 @@ async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: n
   const { payments, isReturned } = mayBePaid(subscription, before)
     ? await readPeriod(subscription.id, paidSince ?? item.current_period_start)
     : { payments: [], isReturned: false };
-  return { subscription, items, known, item, before, firstUnpaid, payments, isReturned, open };
+  const [first] = subscription.status === "incomplete" ? open : [];
+  const ofBank = { isAtBank: first ? await isAtBank(first.id) : false };
+  return { subscription, items, known, item, before, firstUnpaid, payments, isReturned, open, ...ofBank };
 }
 
 const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) =>
@@ -126,7 +131,7 @@ function stateOf(facts: Facts, nowMs: number): State {
       known?.status_reason === "trial" || (trial_end !== null && current_period_start < trial_end);
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
-  if (status === "incomplete") return none;
+  if (status === "incomplete") return { ...none, status_reason: facts.isAtBank ? "bank" : null };
   if (isReturned && !firstUnpaid) {
     const isCancelled = (cancelAtMsOf(facts) ?? Number.POSITIVE_INFINITY) <= endMs;
     return { ...none, status: "refunded", status_reason: isCancelled ? "cancelled" : null };

@@ -82,6 +82,18 @@ export async function readPaymentsOf(invoice: string): Promise<Payment[]> {
   return payments;
 }
 
+/** Whether a bank was asked for a payment of an invoice and has not answered, which may take two weeks. */
+export async function isAtBank(invoice: string): Promise<boolean> {
+  const expand = ["data.payment.payment_intent"];
+  for await (const { payment } of listAtStripe((stripe, page) =>
+    stripe.invoicePayments.list({ invoice, expand, ...page }),
+  )) {
+    const { payment_intent: intent } = payment;
+    if (typeof intent === "object" && intent?.status === "processing") return true;
+  }
+  return false;
+}
+
 async function readCharged({ payment_intent: intent, charge: own }: Stripe.InvoicePayment.Payment) {
   const charge = (typeof intent === "object" && intent?.latest_charge) || own;
   return typeof charge === "object" && isPaid(charge) ? [await readPayment(charge)] : [];

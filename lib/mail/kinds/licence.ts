@@ -272,6 +272,7 @@ const again = {
 const whatNext: Record<LicenceEnd, typeof again> = {
   ended: again,
   unfinished: again,
+  "at bank": again,
   "trial over": {
     ...again,
     words: "You were not charged. You can choose a plan at any time. Each shows its price before you pay.",

@@ -143,6 +143,48 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     expect(await words(bystander.buyer)).not.toContain(earlier);
   });
 
+  it("say of one that a bank is paying that it is not to be paid again", async () => {
+    const { buyer, customer, subscription } = await admit();
+    stripe.renew(subscription, { isPaid: false });
+    stripe.change(subscription, { status: "active" });
+    stripe.askBank(subscription);
+    const open = newestOf(customer);
+    await shop.deliverAll();
+    const [first] = await invoicesFor(buyer);
+    expect(first, "without a way to pay it").toEqual(["At your bank", "€49", pdfOf(open.id)]);
+    expect(await sectionFor(buyer)).toContain("Your bank is paying it, which may take two weeks.");
+    expect((await buyer.browser.open("/home/billing")).text).not.toContain(
+      "An earlier invoice is still open",
+    );
+    stripe.finishProcessing(open.id);
+    shop.pass(6 * 60_000); // they are kept for five minutes
+    expect((await invoicesFor(buyer))[0]).toEqual(["Paid", "€49", pdfOf(open.id)]);
+  });
+
+  it("say of one that was left open that it does not bring back the plan that Stripe ended", async () => {
+    const [{ buyer, customer, subscription }, other] = [await admit(), await admit()];
+    const back = "It is for a plan that has ended: paying it does not bring that back.";
+    const words = async () =>
+      (await buyer.browser.open("/home/billing")).text.replace(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await words()).toContain("Due now€49");
+    expect(await words()).not.toContain(back);
+    stripe.end(subscription);
+    await shop.deliverAll();
+    const open = newestOf(customer);
+    expect((await invoicesFor(buyer))[0]?.slice(0, 2)).toEqual(["Unpaid", "€49"]);
+    expect(await words()).toContain(back);
+    expect(await words(), "nothing is due to go on").not.toContain("Due now");
+    await shop.buy(buyer);
+    await shop.deliverAll();
+    expect(await words(), "also beside a new one").toContain(back);
+    Object.assign(open, { parent: null });
+    shop.pass(6 * 60_000);
+    expect(await words(), "one of no subscription").not.toContain(back);
+    expect((await other.buyer.browser.open("/home/billing")).text).not.toContain(back);
+  });
+
   it("say what each is for and until when, also of a change and where Stripe has no lines", async () => {
     const { buyer, customer, subscription } = await admit();
     await shop.buy(buyer, { credits: "price_pack" });

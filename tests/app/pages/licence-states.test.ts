@@ -311,6 +311,34 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(ended).not.toMatch(/plan ended on|Office licence <small>|Last plan<\/dt><dd>Office/);
   });
 
+  it("whose first payment is at a bank says so, asks for nothing, and is not sold twice", async () => {
+    const { buyer, subscription } = await admitWith({ isIncomplete: true });
+    expect(await page(buyer)).toContain("Your payment is not finished");
+    stripe.askBank(subscription);
+    stripe.change(subscription, {});
+    await shop.deliverAll();
+    const said = await pages(buyer);
+    expect(said).toContain("Your bank is paying for your plan");
+    expect(said).toContain("It may take two weeks: do not buy it again.");
+    expect(said).not.toMatch(/Due now|not finished|did not go through|Finish the payment|Buy Office licence/);
+    expect((await checkOut(buyer)).headers.location).toBe("/home/billing?checkout=licensed");
+    expect((await buyer.browser.open("/home/billing?checkout=licensed")).text).toContain(
+      "Stripe has not confirmed your payment yet.",
+    );
+    expect(stripe.subscriptions.get(subscription)?.status, "it is not ended").toBe("incomplete");
+    const invoice = stripe.subscriptions.get(subscription)?.latest_invoice ?? "";
+    expect(stripe.invoices.get(invoice)?.status).toBe("open");
+    stripe.intents.clear(); // the bank refuses
+    stripe.change(subscription, {});
+    await shop.deliverAll();
+    expect(await pages(buyer)).toContain("did not go through");
+    stripe.askBank(subscription);
+    stripe.finishProcessing(invoice);
+    stripe.change(subscription, { status: "active" });
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
   it("whose first payment was finished meanwhile is not ended by beginning anew", async () => {
     const { buyer, subscription } = await admitWith({ isIncomplete: true });
     buyer.browser = await Browser.signIn(service, buyer.email);

@@ -63,6 +63,16 @@ const rows: Row[] = [
   ...atStripe.flatMap(([status, invoices]) =>
     invoices.map((invoice): Row => [`${status}, its invoice ${invoice}`, ended, become(status, invoice)]),
   ),
+  ...Object.entries({ nothing: ended, ...besides }).map(
+    ([name, terms]): Row => [
+      `incomplete, its invoice at a bank, beside ${name}`,
+      terms,
+      (id) => {
+        become("incomplete", "open")(id);
+        stripe.askBank(id);
+      },
+    ],
+  ),
   ...Object.entries(besides).flatMap(([name, terms]) =>
     (["past_due", "unpaid", "paused", "incomplete", "canceled"] as const).map(
       (status): Row => [`${status}, beside ${name}`, terms, become(status, "open")],
@@ -78,6 +88,11 @@ const rows: Row[] = [
       },
     ],
   ),
+  [
+    "active, cancelled for a day after the next charge",
+    ended,
+    (id) => stripe.change(id, { cancel_at: stripe.itemOf(id).current_period_end + 20 * 86_400 }),
+  ],
   ...(["keep_as_draft", "mark_uncollectible", "void"] as const).flatMap((behavior) =>
     [null, Date.UTC(2027, 3, 5) / 1000].map(
       (resumes_at): Row => [

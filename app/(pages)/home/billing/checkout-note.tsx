@@ -5,7 +5,8 @@ type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
 /** Says how a checkout ended, to an owner who comes back from it. */
 export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
   if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
-  const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
+  const isPending = !isLicensed && (outcome === "bought" || outcome === "licensed");
+  const words = isPending ? outcomes.pending : outcomes[outcome];
   return (
     <p className="problem ours" role="status">
       {words}

@@ -1,4 +1,5 @@
 import { type Invoice, type Invoices as Read, readInvoicesOf } from "@/lib/billing/customer/invoices";
+import { hasEnded } from "@/lib/billing/stripe/calls";
 import { moneyOfColumn } from "@/lib/config/money";
 import type { Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
@@ -6,7 +7,11 @@ import { formatInstant } from "../../instant";
 import { type Purchases, readOffersOf } from "./offers";
 
 type Named = Omit<Read, "listed"> & { listed: NamedInvoice[] };
-type NamedInvoice = Invoice & { name: string | undefined };
+type NamedInvoice = Invoice & {
+  name: string | undefined;
+  /** Whether the plan that it is for has ended. */
+  isOfEnded: boolean;
+};
 
 /** The newest invoices of an account, each with the name of what it is for; `undefined` if Stripe does not say so in time. */
 export async function readInvoices(
@@ -18,7 +23,12 @@ export async function readInvoices(
   if (!read) return undefined;
   const prices = read.listed.map(({ item }) => item?.priceId);
   const offers = await readOffersOf(prices, plans, nowMs);
-  const listed = read.listed.map((one) => ({ ...one, name: offers.get(one.item?.priceId ?? "")?.name }));
+  const ended = bought.subscriptions.filter(hasEnded).map(({ id }) => id);
+  const listed = read.listed.map((one) => ({
+    ...one,
+    name: offers.get(one.item?.priceId ?? "")?.name,
+    isOfEnded: one.subscription !== undefined && ended.includes(one.subscription),
+  }));
   return { ...read, listed };
 }
 
@@ -69,12 +79,13 @@ function Entries({ listed }: Pick<Named, "listed">) {
   );
 }
 
-export const hasOpen = (read: Read | undefined) =>
-  (read?.listed ?? []).some(({ status }) => status === "open");
+export const hasOpen = (read: Read | undefined) => (read?.listed ?? []).some(isToPay);
+
+const isToPay = ({ status, isPaying }: Invoice) => status === "open" && !isPaying;
 
 /** @param amounts - those of all invoices, which are written alike */
 function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: number[] }) {
-  const { atMs, name = "Invoice", item, status, currency, total, paid, refunded, pdf, page, next } = invoice;
+  const { atMs, name = "Invoice", item, status, currency, total, paid, refunded, pdf, page } = invoice;
   const money = moneyOfColumn(amounts, currency);
   const isReturned = refunded > 0 && refunded === paid;
   const day = formatInstant(atMs, "date", "UTC");
@@ -90,7 +101,7 @@ function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: nu
           </>
         )}
       </span>
-      <em className="tag" data-colour={status === "open" ? "stopped" : undefined}>
+      <em className="tag" data-colour={isToPay(invoice) ? "stopped" : undefined}>
         {describeState(invoice, money)}
       </em>
       <Clock atMs={atMs} shows="date" />
@@ -99,7 +110,7 @@ function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: nu
         {refunded > 0 && <small>{money(-refunded)}</small>}
       </b>
       <small>
-        {status === "open" && page && (
+        {isToPay(invoice) && page && (
           <a href={page} rel="noopener noreferrer" aria-label={`Pay the invoice of ${day}`}>
             Pay
           </a>
@@ -110,13 +121,17 @@ function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: nu
           </a>
         )}
       </small>
-      {status === "open" && <NextStep next={next} />}
+      {status === "open" && <NextStep {...invoice} />}
     </li>
   );
 }
 
 /** What Stripe does about an open invoice: a subscription is active next to an older one, which may be charged yet. */
-function NextStep({ next }: Pick<Invoice, "next">) {
+function NextStep({ next, isPaying, isOfEnded }: Pick<NamedInvoice, "next" | "isPaying" | "isOfEnded">) {
+  if (isPaying)
+    return <p className="quiet">Your bank is paying it, which may take two weeks. Do not pay it again.</p>;
+  if (isOfEnded)
+    return <p className="quiet">It is for a plan that has ended: paying it does not bring that back.</p>;
   if (!next) return <p className="quiet">Stripe does not charge it again by itself.</p>;
   return (
     <p className="quiet">
@@ -126,7 +141,11 @@ function NextStep({ next }: Pick<Invoice, "next">) {
   );
 }
 
-function describeState({ status, total, due, paid, refunded }: Invoice, money: (amount: number) => string) {
+function describeState(
+  { status, total, due, paid, refunded, isPaying }: Invoice,
+  money: (amount: number) => string,
+) {
+  if (isPaying) return "At your bank";
   if (status === "open") return due === total ? "Unpaid" : `Unpaid, ${money(due)} to pay`;
   if (status === "void") return "Void, nothing to pay";
   if (status === "uncollectible") return "Not paid, and written off";

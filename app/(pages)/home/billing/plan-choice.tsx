@@ -4,7 +4,7 @@ import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { isNotBegun, type LicenceState } from "@/lib/plans/entitlement-words";
 import { hasNeverBegun, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
@@ -44,7 +44,7 @@ export function PlanChoice({
   const paid = bought?.licence;
   const state = paid && licenceStateOf(paid);
   const isAsked = state && asksAtStripe(state, account);
-  const mark = mayRun || !state || (hasNeverBegun(paid) && state !== "unfinished") ? undefined : marks[state];
+  const mark = mayRun || !state || (hasNeverBegun(paid) && !isNotBegun(state)) ? undefined : marks[state];
   const former = mark ? licences.find(({ priceId }) => priceId === paid?.price_id)?.plan : undefined;
   const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
@@ -168,6 +168,7 @@ const marks: Partial<Record<LicenceState, string>> = {
   paused: "Your last plan",
   unpaid: "Your plan, not paid",
   unfinished: "You chose this",
+  "at bank": "You chose this",
   returned: "Your plan, payment returned",
 };
 
@@ -191,6 +192,7 @@ function whyNoButton(
   if (acts) return `To change to a price without a button, ${askUs()}.`;
   const state = licenceStateOf(bought.licence);
   if (state === "cancelled") return "To change your plan, keep it first.";
+  if (state === "at bank") return "You can change your plan once your bank has paid for it.";
   if (state === "free") return "You can change your plan after its first payment.";
   if (state === "invoiced" || (wantsPayment(state) && state !== "pausing"))
     return "To change your plan, pay what is due first.";

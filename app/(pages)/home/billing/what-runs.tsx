@@ -4,7 +4,7 @@ import type { Card } from "@/lib/billing/customer/card";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { priceInWords } from "@/lib/config/money";
-import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { isNotBegun, type LicenceState } from "@/lib/plans/entitlement-words";
 import { describeDue, endOf, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
@@ -32,7 +32,7 @@ export function licenceThatCounts(account: Account, bought: Purchases | undefine
   const { licence } = bought ?? {};
   if (!licence || licence.licence_until_ms > 0) return licence;
   const end = endOf(account, licence);
-  return !mayRun && (end.what === "licence" || end.isUnfinished) ? licence : undefined;
+  return !mayRun && (end.what === "licence" || end.beside) ? licence : undefined;
 }
 
 type LicenceFactsProps = { account: Account; licence: NonNullable<Purchases["licence"]>; terms: Terms };
@@ -49,7 +49,7 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
     <dl className="what-runs">
       {name && (
         <Fact
-          name={state === "unfinished" ? "You chose" : planName(runs || !noMore.includes(state))}
+          name={isNotBegun(state) ? "You chose" : planName(runs || !noMore.includes(state))}
           note={[limit != null && limitInWords("assistants", limit), !runs && price]
             .filter(Boolean)
             .join(", ")}
@@ -180,7 +180,9 @@ function Day({
   card,
 }: Pick<LicenceFactsProps, "licence"> & Pick<Terms, "next" | "change" | "card">) {
   const state = licenceStateOf(licence);
-  const [sum, inInvoices] = describeDue(licence)?.split(/ (?=in \d+ invoices)/) ?? [];
+  // To pay for what has ended brings nothing back, and a bank pays by itself.
+  const due = ["ended", "trial over", "at bank"].includes(state) ? undefined : describeDue(licence);
+  const [sum, inInvoices] = due?.split(/ (?=in \d+ invoices)/) ?? [];
   const { day, note } = days[state] ?? {};
   return (
     <>
