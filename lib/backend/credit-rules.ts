@@ -65,6 +65,8 @@ export class LedgerDraft {
   readonly changed = new Set<AccountState | HoldRow | EntryRow>();
   /** The accounts whose balance has fallen so low that their owners want to know, and what was left. */
   readonly fallen: { account: AccountState; left: number }[] = [];
+  /** The accounts that lacked credits for a write. */
+  private readonly lacking = new Set<AccountState>();
   private readonly undo: (() => void)[] = [];
 
   constructor(
@@ -94,11 +96,20 @@ export class LedgerDraft {
       const outcome = this.execute(backend, write);
       const account = this.account(outcome.account);
       this.watch(account, write.kind === "reverse");
-      const { top_up_below_thousandths: below, top_up_due_ms } = account;
-      if (below !== null && top_up_due_ms === null && spendable(account) < below)
-        this.change(account, { top_up_due_ms: this.nowMs });
+      this.buyIfLow(account);
       return outcome;
     });
+  }
+
+  /** Has a pack bought also for who has turned that on with too few credits already, once work is refused for it. */
+  buyForLacking(): void {
+    for (const account of this.lacking) this.buyIfLow(account);
+  }
+
+  private buyIfLow(account: AccountState): void {
+    const { top_up_below_thousandths: below, top_up_due_ms } = account;
+    if (below !== null && top_up_due_ms === null && spendable(account) < below)
+      this.change(account, { top_up_due_ms: this.nowMs });
   }
 
   private execute(backend: string, write: CreditWrite): Outcome {
@@ -136,7 +147,10 @@ export class LedgerDraft {
   /** Throws unless an account can spend or hold this much, and its owner's limit allows it, or as much was `promised`. */
   private require(account: AccountState, thousandths: number, promised = 0): void {
     const balance = spendable(account);
-    if (thousandths > balance) throw new Refusal("insufficient_credits", { balance: toCredits(balance) });
+    if (thousandths > balance) {
+      this.lacking.add(account);
+      throw new Refusal("insufficient_credits", { balance: toCredits(balance) });
+    }
     const { monthly_thousandths: limit, held_thousandths } = account;
     if (limit === null || thousandths <= promised) return;
     const { month_ms, spent_thousandths } = spentInMonth(account, this.timeOf(account));

@@ -70,6 +70,7 @@ export async function executeWrites(
       return { refusal: refusal as Error };
     }
   });
+  draft.buyForLacking();
   await storeDraft(transaction, draft);
   for (const { account, left } of draft.fallen) {
     const low = { accountId: account.id, below: account.mail_below_thousandths, left };

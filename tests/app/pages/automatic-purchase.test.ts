@@ -58,7 +58,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
     const text = await page(buyer);
     expect(text).toContain(
-      "When work leaves fewer than 100 credits, 500 credits, €10 is bought with your saved card, at most 3 times a month. This month: 0.",
+      "When work leaves or finds fewer than 100 credits, 500 credits, €10 is bought with your saved card, at most 3 times a month. This month: 0.",
     );
     const token = await service.token(buyer.email);
     const asProgram = { authorization: `Bearer ${token}` };
@@ -118,6 +118,18 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect([paid(buyer), await balanceOf(buyer)]).toEqual([2, 545]);
     expect([statesOf(other), await balanceOf(other)]).toEqual([[], 150]);
     expect(await stopMails(buyer)).toEqual([]);
+  });
+
+  it("buy one also for work that is refused, where they were turned on with too few credits", async () => {
+    const [buyer, other] = [await admit(3), await admit(3)];
+    expect((await spend(buyer, "5")).status).toBe(409);
+    await round();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 503]);
+    expect((await spend(buyer, "5")).status).toBe(200);
+    expect((await spend(buyer, "1000")).status).toBe(409);
+    await round();
+    expect(paid(buyer), "there are as many as the owner wants").toBe(1);
+    expect(paid(other), "no work was refused").toBe(0);
   });
 
   it("are taxed where the settings say so, and nowhere else", async () => {

@@ -63,7 +63,7 @@ export function AutomaticPurchase({
           <Stopped why={stopped} />
           <p className="quiet">
             It is off. If you turn it on, a pack is bought with your saved card, without asking you again,
-            when work leaves fewer credits than you say, and not more often a month than you say.
+            when work leaves or finds fewer credits than you say, and not more often a month than you say.
           </p>
           {read.isConfirmed ? (
             <StartForm accountId={account.id} offers={offers} />
@@ -124,7 +124,7 @@ function TurnedOn({ limits, bought, offers, nowMs }: TurnedOnProps) {
   return (
     <>
       <p>
-        When work leaves fewer than {formatCredits(top_up_below_thousandths ?? 0)} credits,{" "}
+        When work leaves or finds fewer than {formatCredits(top_up_below_thousandths ?? 0)} credits,{" "}
         {offer ? [offer.name, offer.amount].filter(Boolean).join(", ") : "a pack"} is bought with your saved
         card, at most {top_up_most} {top_up_most === 1 ? "time" : "times"} a month.
         {bought !== undefined && ` This month: ${bought}.`}
