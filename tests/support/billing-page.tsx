@@ -42,7 +42,7 @@ export async function readBillingPage(
     readTerms(bought, plans, nowMs),
     readInvoices(bought, plans, nowMs),
   ]);
-  const changes = await readChangesOf(bought, offers, change, nowMs);
+  const changes = await readChangesOf(bought, offers, { ...terms, chosen: change }, nowMs);
   const standing = standingOf(account, bought.licence, nowMs);
   const html = await renderHtml(
     <body>

@@ -44,6 +44,7 @@ type Subscription = Pick<
   | "billing_cycle_anchor"
   | "trial_settings"
   | "status_details"
+  | "schedule"
 > & { items: { data: Item[] }; latest_invoice: string | null; automatic_tax: { enabled: boolean } };
 type Line = Pick<Stripe.InvoiceLineItem, "amount" | "quantity" | "period"> & {
   pricing: { price_details: { price: string } };
@@ -151,6 +152,8 @@ export class StripeStandIn {
   readonly bareCharges = new Set<string>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
+  /** What subscriptions change to on a day. */
+  readonly schedules = new Map<string, Pick<Stripe.SubscriptionSchedule, "id" | "object" | "phases">>();
   readonly invoices = new Map<string, Invoice>();
   readonly charges = new Map<string, Charge>();
   readonly refunds = new Map<string, Refund>();
@@ -442,6 +445,18 @@ export class StripeStandIn {
     this.change(id, { status: "active" });
   }
 
+  /** A change waits for the end of the period, as the portal makes a downgrade do. */
+  scheduleChange(id: string, priceId: string): void {
+    const { current_period_start, current_period_end, price } = this.itemOf(id);
+    const schedule = this.newId("sub_sched");
+    const phases = [
+      { start_date: current_period_start, items: [{ price: price.id }] },
+      { start_date: current_period_end, items: [{ price: priceId }] },
+    ];
+    this.schedules.set(schedule, { id: schedule, object: "subscription_schedule", phases } as never);
+    this.change(id, { schedule });
+  }
+
   cancelAtPeriodEnd(id: string): void {
     this.change(id, { cancel_at_period_end: true, cancel_at: this.itemOf(id).current_period_end });
   }
@@ -632,6 +647,7 @@ export class StripeStandIn {
       billing_cycle_anchor: trial_end ?? current_period_start,
       trial_settings: null,
       latest_invoice: null,
+      schedule: null,
       currency: this.currencyIn(price as Price, this.currencyOf(customer)),
       automatic_tax: { enabled: how.isTaxed === true },
       metadata,
@@ -1162,6 +1178,8 @@ export class StripeStandIn {
           fields,
         );
       }
+      case "GET subscription_schedules/id":
+        return of(this.schedules);
       case "GET invoice_payments":
         return list(this.listPayments(fields), fields);
       case "POST invoices/id":

@@ -1,31 +1,58 @@
 import type { Stripe } from "stripe";
-import { callStripe } from "@/lib/billing/stripe/calls";
+import { callStripe, idOf } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
+import { log } from "@/lib/runtime/log";
 
-const keptMs = 60 * 1000; // 1 minute: a card that was changed in the portal shows soon
+const keptMs = 60 * 1000; // 1 minute: what was changed in the portal shows soon
 
 /** A card as its owner knows it: `Visa` and the last four digits. */
 export type Card = { brand: string; last4: string };
 
-const cards = () => processSingleton("cards", () => new KeptReadings<Card | undefined>(keptMs));
+/**
+ * What a page says of a licence that the store does not have: the card that Stripe charges for it, if it is one; the price that
+ * it is to have from a day on, as a downgrade in the portal makes it wait for; and whether the portal may give it another one.
+ */
+export type LicenceDetails = {
+  card: Card | undefined;
+  scheduled: { priceId: string; atMs: number } | undefined;
+  isChangeable: boolean;
+};
 
-/** The card that Stripe charges for a subscription, for a page; `undefined` if something else pays, or Stripe is late. */
-export function readCardOf(
-  { id }: Tables["billing_subscriptions"],
+const kept = () => processSingleton("details of licences", () => new KeptReadings<LicenceDetails>(keptMs));
+
+/** Reads the details of a licence for a page; `undefined` if Stripe is late. */
+export function readDetailsOf(
+  { id, price_id }: Tables["billing_subscriptions"],
   nowMs: number,
-): Promise<Card | undefined> {
+): Promise<LicenceDetails | undefined> {
   const expand = ["default_payment_method", "customer.invoice_settings.default_payment_method"];
   return readForPage(
-    cards().read(id, nowMs, async () => {
+    kept().read(id, nowMs, async () => {
       const found = await callStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-      const { customer, default_payment_method: own } = found;
+      const { customer, default_payment_method: own, schedule, items } = found;
       const hasDefault = typeof customer === "object" && !customer.deleted;
-      return (
-        toCard(own) ?? (hasDefault ? toCard(customer.invoice_settings?.default_payment_method) : undefined)
-      );
+      const later = schedule ? await readLater(idOf(schedule), nowMs) : [];
+      const scheduled = later.find(({ priceId }) => priceId !== price_id);
+      return {
+        card:
+          toCard(own) ?? (hasDefault ? toCard(customer.invoice_settings?.default_payment_method) : undefined),
+        scheduled,
+        isChangeable: later.length === 0 && items.data.length === 1,
+      };
     }),
+  );
+}
+
+/** The later phases of a schedule: the price that each begins with. None if a restricted key may not read it. */
+async function readLater(schedule: string, nowMs: number) {
+  const read = callStripe((stripe) => stripe.subscriptionSchedules.retrieve(schedule));
+  const found = await read.catch((failure) =>
+    log().warn({ err: failure, schedule }, "what a subscription changes to could not be read"),
+  );
+  return (found?.phases ?? []).flatMap(({ start_date, items: [item] }) =>
+    item && start_date * 1000 > nowMs ? { priceId: idOf(item.price), atMs: start_date * 1000 } : [],
   );
 }
 

@@ -160,8 +160,29 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     const { buyer, subscription } = await halfway();
     const { data } = stripe.subscriptions.get(subscription)?.items ?? expect.fail("no subscription");
     data.push({ ...(data[0] ?? expect.fail("no item")), id: "si_beside" });
+    const offered = await open(buyer, "?change=price_team");
+    expect(offered).not.toContain("Change your plan");
+    expect(offered).not.toContain("what it costs now");
     const form = { account: buyer.id, licence: "price_team" };
     expect((await buyer.browser.submit("/home/portal", form)).text).not.toContain("confirm=price_team");
+  });
+
+  it("that waits for the end of the period is named with its day and price, and no other one is offered", async () => {
+    const [{ buyer, subscription }, bystander] = [await halfway(), await shop.admitLicensed()];
+    const said = /Changes toTeam licence on [\w ]+ UTC, €990 a year/;
+    expect(wordsIn(await open(buyer))).not.toMatch(said);
+    stripe.scheduleChange(subscription, "price_team");
+    await shop.deliverAll();
+    shop.pass(2 * 60_000); // the details are kept for a minute
+    expect(wordsIn(await open(buyer))).toMatch(said);
+    expect(await open(buyer)).not.toContain("Change your plan");
+    expect(wordsIn(await open(bystander.buyer))).not.toMatch(said);
+    shop.pass(16 * dayMs);
+    stripe.itemOf(subscription).price = stripe.prices.get("price_team") as never;
+    stripe.renew(subscription);
+    await shop.deliverAll();
+    expect(wordsIn(await open(buyer)), "once it has begun").not.toMatch(said);
+    expect(await open(buyer)).toContain("Change your plan");
   });
 
   it("leads to the portal's first page where Stripe refuses the change", async () => {

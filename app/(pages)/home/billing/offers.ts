@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { readCardOf } from "@/lib/billing/customer/card";
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
+import { readDetailsOf } from "@/lib/billing/licence/licence-details";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
 import {
@@ -57,7 +57,7 @@ export async function readPurchases({ id }: Account) {
   });
 }
 
-/** The name of a licence, what Stripe will charge for it next, and to which card, as far as Stripe says so in time. */
+/** What a licence is called, what is charged for it next, to which card, and how it changes then, as far as Stripe says so in time. */
 export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) {
   const { licence } = bought;
   if (!licence) return {};
@@ -66,19 +66,25 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
   const isCharged =
     ["renews", "free", "returned"].includes(state) ||
     (state === "cancelled" && (licence.ends_at_ms ?? 0) > licence.period_ends_ms);
-  const [offers, change, next, card] = await Promise.all([
+  const [offers, change, next, details] = await Promise.all([
     readOffersOf([price_id], plans, nowMs),
     state === "change unpaid" ? readUnpaidChange(bought, plans, nowMs) : undefined,
     isCharged ? readNextPayment(licence, nowMs) : undefined,
-    isCharged || isDue(state) ? readCardOf(licence, nowMs) : undefined,
+    isCharged || isDue(state) ? readDetailsOf(licence, nowMs) : undefined,
   ]);
   const offer = offers.get(price_id ?? "");
+  const { card, scheduled, isChangeable } = details ?? {};
   return {
     name: offer?.name,
     price: offer?.amount,
     period: offer?.period,
     next,
     card,
+    scheduled: scheduled && {
+      ...scheduled,
+      offer: (await readOffersOf([scheduled.priceId], plans, nowMs)).get(scheduled.priceId),
+    },
+    isChangeable,
     limit: assistant_limit ?? offer?.plan?.limits.assistants ?? null,
     change,
   };
@@ -145,11 +151,11 @@ export type Changes = { offers: Offer[]; offer?: Offer; cost?: Awaited<ReturnTyp
 export async function readChangesOf(
   bought: Purchases,
   { licences }: Offers,
-  chosen: string | undefined,
+  { chosen, isChangeable = true }: { chosen: string | undefined; isChangeable?: boolean | undefined },
   nowMs: number,
 ): Promise<Changes> {
   const licence = findChangeable(bought.subscriptions);
-  if (!licence) return { offers: [] };
+  if (!licence || !isChangeable) return { offers: [] };
   const sold = licences.map(({ priceId, plan }) => ({ id: priceId, plan }));
   const others = await readChanges(licence, sold, nowMs);
   const offers = licences.filter(({ priceId }) => others.some(({ id }) => id === priceId));

@@ -39,7 +39,8 @@ export const { GET } = toPlatform(
           readInvoices(bought, plans, nowMs),
         ])
       : [];
-    const changes = bought && offers && (await readChangesOf(bought, offers, query.change, nowMs));
+    const asked = { ...terms, chosen: query.change };
+    const changes = bought && offers && (await readChangesOf(bought, offers, asked, nowMs));
     const credits = await readCredits(account.id, query.before, nowMs);
     const spending = await readSpendingOf(account.id, nowMs);
     const limits = await readLimitsOf(account.id, nowMs);

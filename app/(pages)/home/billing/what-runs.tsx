@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Card } from "@/lib/billing/customer/card";
+import type { Card, LicenceDetails } from "@/lib/billing/licence/licence-details";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { priceInWords } from "@/lib/config/money";
@@ -22,6 +22,10 @@ export type Terms = {
   period?: string | undefined;
   next?: NextPayment | undefined;
   card?: Card | undefined;
+  /** What it changes to on a day. */
+  scheduled?: (NonNullable<LicenceDetails["scheduled"]> & { offer: Offer | undefined }) | undefined;
+  /** Whether the portal may give it another price. */
+  isChangeable?: boolean | undefined;
   limit?: number | null;
   /** What a change that is not paid leads to. */
   change?: { offer?: Offer | undefined; credit?: string | undefined } | undefined;
@@ -39,7 +43,7 @@ type LicenceFactsProps = { account: Account; licence: NonNullable<Purchases["lic
 
 /** A licence in one row: what it is, for how much until when, or what is due of it by when, and from which card. */
 export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
-  const { name, limit, price, period, next, card, change } = terms;
+  const { name, limit, price, period, next, card, change, scheduled } = terms;
   const state = licenceStateOf(licence);
   const { deletes_at_ms } = account;
   const runs = licence.licence_until_ms > 0;
@@ -65,6 +69,19 @@ export function LicenceFacts({ account, licence, terms }: LicenceFactsProps) {
         <Renewal licence={licence} next={next} period={period} />
       ) : (
         <Day licence={licence} next={next} change={change} card={card} />
+      )}
+      {scheduled && !endsWithAccount && (
+        <Fact
+          name="Changes to"
+          note={
+            <>
+              on <Clock atMs={scheduled.atMs} shows="date" />
+              {scheduled.offer?.amount && `, ${scheduled.offer.amount}`}
+            </>
+          }
+        >
+          {scheduled.offer?.name ?? "Another plan"}
+        </Fact>
       )}
       {priceNotes[state] && !next && deletes_at_ms === null && price && (
         <Fact name="Price" note={priceNotes[state]}>
