@@ -11,8 +11,8 @@ type Feed = { title: string; page: string; self: string; updated: string; entrie
 export function writeFeed({ title, page: path, self, updated, entries }: Feed): Publication {
   const { appUrl } = settings();
   const page = `${appUrl}${path}`;
-  const newestFirst = [...entries].sort((one, other) => Date.parse(other.updated) - Date.parse(one.updated));
-  const written = newestFirst.map(
+  const sorted = newestFirst(entries);
+  const written = sorted.map(
     ({ anchor, title, updated, text }) => `<entry>
 <id>${page}#${anchor}</id>
 <title>${escapeHtml(title)}</title>
@@ -25,7 +25,7 @@ export function writeFeed({ title, page: path, self, updated, entries }: Feed): 
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>${escapeHtml(title)}</title>
-<updated>${newestFirst[0]?.updated ?? updated}</updated>
+<updated>${sorted[0]?.updated ?? updated}</updated>
 <author><name>Corner Office</name></author>
 <link href="${page}"/>
 <link rel="self" type="application/atom+xml" href="${appUrl}${self}"/>
@@ -33,4 +33,19 @@ ${written.join("\n")}
 </feed>
 `;
   return { mediaType: "application/atom+xml; charset=utf-8", body };
+}
+
+/** The entries, the newest first, each in a second of its own: Slack shows none that has the time of another. */
+function newestFirst(entries: readonly FeedEntry[]): FeedEntry[] {
+  let lastSecond = Number.NEGATIVE_INFINITY;
+  const orderOf = ({ updated, anchor }: FeedEntry) => `${new Date(updated).toISOString()} ${anchor}`;
+  return entries
+    .toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
+    .map((entry) => {
+      const second = Math.floor(Date.parse(entry.updated) / 1000);
+      const isFree = second > lastSecond;
+      lastSecond = Math.max(second, lastSecond + 1);
+      return isFree ? entry : { ...entry, updated: new Date(lastSecond * 1000).toISOString() };
+    })
+    .toReversed();
 }
