@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { isKeptByNpm, writeBehindDashes } from "@/lib/admin/kept-by-npm";
 import { ApiError } from "@/lib/http/errors";
 import { toPrintable } from "@/lib/runtime/printable";
 
@@ -13,7 +14,9 @@ export async function askToConfirm(consequence: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new ApiError("invalid_request", {
       message: `${consequence} Nothing was changed.`,
-      hint: "Repeat it with --yes to do it without being asked.",
+      hint: isKeptByNpm("yes")
+        ? `npm has kept --yes for itself. ${writeBehindDashes}`
+        : "Repeat it with --yes to do it without being asked.",
     });
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -14,6 +14,7 @@ import { creditActs } from "@/lib/admin/credits";
 import { emailActs } from "@/lib/admin/emails";
 import { explainAct } from "@/lib/admin/explain";
 import { inviteAct, waitlistActs } from "@/lib/admin/invite";
+import { isKeptByNpm, isRunByNpm, writeBehindDashes } from "@/lib/admin/kept-by-npm";
 import { keyActs } from "@/lib/admin/keys";
 import { migrateAct } from "@/lib/admin/migrate";
 import { operatorActs } from "@/lib/admin/operator";
@@ -95,6 +96,7 @@ function describeCommands(): Command {
     .version(version)
     .addHelpText("after", "\n'admin <command> --help' shows its options and examples.")
     .exitOverride()
+    .hook("preAction", (_, command) => refuseKeptByNpm(command))
     .configureOutput({
       outputError: (fault) => complainOf(fault.trim().replace(/\s*\n\s*/g, " ")),
       // Commander would print its help for an incomplete command here; `complain` prints one line instead.
@@ -111,6 +113,15 @@ function describeCommands(): Command {
   return program;
 }
 
+/** Settings of npm's own, which someone may have set for all that it runs. */
+const npmsOwn = new Set(["all", "description", "json", "yes"]);
+
+/** Refuses a command that npm would leave without an option that it was typed with. */
+function refuseKeptByNpm(command: Command): void {
+  const kept = command.options.find((option) => !npmsOwn.has(option.name()) && isKeptByNpm(option.name()));
+  if (kept) command.error(`error: npm has kept ${kept.long} for itself. ${writeBehindDashes}`);
+}
+
 /**
  * Prints a line for each fault to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one,
  * and 3 if it may have been done.
@@ -120,6 +131,8 @@ function complain(failure: unknown, program: Command): number {
     if (failure.exitCode === 0) return 0;
     const given = ["admin", ...program.args].join(" ");
     if (failure.code === "commander.help") complainOf(`error: missing command: see '${given} --help'`);
+    // Of an option that npm keeps, the value is left.
+    if (failure.code === "commander.excessArguments" && isRunByNpm()) complainOf(writeBehindDashes);
     return 2;
   }
   if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);

@@ -55,6 +55,13 @@ describe.each(engines)("a command that takes something away, on $name", async (e
     expect(await service.adminJson("audit", "list")).toEqual(before);
   });
 
+  it("says that npm has kept --yes", async () => {
+    const byNpm = { ...service.environment, npm_lifecycle_event: "admin", npm_config_yes: "true" };
+    const { code, stderr } = await operate(["account", "delete", email], byNpm);
+    expect(code).toBe(1);
+    expect(stderr).toContain("Nothing was changed. npm has kept --yes for itself. Write options behind --, ");
+  });
+
   it("does not invite an email from the waitlist a second time unasked", async () => {
     const { code, stderr } = await without("waitlist", "invite", "waiting@example.com");
     expect(code).toBe(1);

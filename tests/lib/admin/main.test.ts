@@ -11,6 +11,7 @@ import { borrowService } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
+import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 describe.each(engines)("npm run admin on $name, next to the running server", async (engine) => {
@@ -310,6 +311,21 @@ describe("npm run admin on its own", () => {
     const { code, stdout, stderr } = await (await Service.make()).admin(...command);
     expect(stderr).toMatch(/^error: [^\n]+\n$/);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  });
+
+  it.each([
+    [["account", "list"], { npm_config_limit: "5" }, "error: npm has kept --limit for itself. "],
+    [["account", "add", "a@example.com", "trial"], {}, "error: too many arguments for 'add'. Expected 1"],
+  ])("says that npm keeps options without -- before them: %j with %j", async (command, kept, said) => {
+    const { environment } = await Service.make();
+    const { code, stderr } = await operate(command, {
+      ...environment,
+      npm_lifecycle_event: "admin",
+      ...kept,
+    });
+    expect(stderr).toContain(said);
+    expect(stderr).toMatch(/Write options behind --, as in npm run -s admin -- account list --limit 5, or /);
+    expect(code).toBe(2);
   });
 
   it("exits with 0 on success, 1 when refused, and 2 when the command is invalid", async () => {
