@@ -47,7 +47,12 @@ function read(file: string, complain: (complaint: string) => void): string {
   }
 }
 
-/** Quotes a value like `pa#ss`: for shells and systemd a comment begins only after a blank, and Node would cut it there. */
+/**
+ * Quotes a value like `pa#ss`, also where a comment follows: for shells and Docker Compose it begins only after a blank, and
+ * Node would cut the value at its own #.
+ */
 function quoteHashes(text: string): string {
-  return text.replace(/^([^\S\n]*(?:export[^\S\n]+)?\w+=)([^\s#'"`][^\s'"`]*#[^\s']*)[^\S\n]*$/gm, "$1'$2'");
+  const line =
+    /^([^\S\n]*(?:export[^\S\n]+)?\w+[^\S\n]*=[^\S\n]*)([^\s#'"`][^\s'"`]*#[^\s']*)(?=[^\S\n]*$|[^\S\n]+#)/gm;
+  return text.replace(line, "$1'$2'");
 }

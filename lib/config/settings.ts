@@ -21,7 +21,7 @@ import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
 import { readVariable } from "@/lib/config/setting-files";
-import { parseTracing, tracingNames } from "@/lib/config/tracing-settings";
+import { parseTracing, tracingNames, warnOfGrpcPort } from "@/lib/config/tracing-settings";
 import { perProcess } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -54,7 +54,12 @@ export function parseSettings(environment: Environment) {
   if (unreadable.length > 0) throw new SettingsError(unreadable);
   const checked = environmentSchema.safeParse(given, { jitless: true });
   if (!checked.success) {
-    throw new SettingsError(checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+    throw new SettingsError(
+      checked.error.issues.map(({ path, message }) => {
+        const name = path.join(".");
+        return `${name}: ${message}${/\s#/.test(given[name] ?? "") ? commentsStay : ""}`;
+      }),
+    );
   }
   const env = checked.data;
   const faults: string[] = [];
@@ -109,6 +114,7 @@ export function parseSettings(environment: Environment) {
     warnings: [
       ...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []),
       ...warnOfFewFiles(),
+      ...(tracing ? warnOfGrpcPort(tracing.environment) : []),
       ...findMisspelt(
         [...Object.keys(environment).filter((name) => environment[name]?.trim()), ...Object.keys(given)],
         [...settingNames, "BACKUP_PASSPHRASE"],
@@ -189,6 +195,9 @@ export function parseSettings(environment: Environment) {
   };
 }
 
+const commentsStay =
+  ". Put comments on lines of their own: systemd and docker run take them for a part of the value";
+
 /** A site on a port of its own. */
 const siteAt = (port: number | undefined, host = "127.0.0.1", url = `http://localhost:${port}`) =>
   port === undefined ? undefined : { port, host, url };
@@ -208,7 +217,10 @@ const wholeNumber = (min: number, max: number) =>
 const inWords = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 const oneOf = <const Words extends readonly string[]>(...words: Words) =>
-  z.enum(words, { error: `must be ${inWords.format(words)}` });
+  z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(words, { error: `must be ${inWords.format(words)}` }));
 
 const secret = z.string().min(32, "must be 32 characters or more");
 
@@ -284,8 +296,13 @@ const environmentSchema = z.object({
   BACKEND_PORT: wholeNumber(1, 65_535).optional(),
   BACKEND_HOST: z.string().optional(),
   BACKEND_URL: z.string().transform(parseOrigin).optional(),
-  LOG_LEVEL: oneOf("debug", "info", "warn", "error").default("info"),
-  LOG_FORMAT: oneOf("json", "iso", "text").optional(),
+  // A name that many services share, which Python's write like this.
+  LOG_LEVEL: z
+    .string()
+    .transform((level) => level.replace(/^warning$/i, "warn"))
+    .pipe(oneOf("debug", "info", "warn", "error"))
+    .default("info"),
+  LOG_FORMAT: oneOf("json", "iso", "google", "text").optional(),
   LAPSED_PLAN: oneOf("trial-ended", "hobby").default("trial-ended"),
   LAPSED_ASSISTANT_LIMIT: wholeNumber(0, 1_000_000).default(3),
   REFUNDS: z.string().trim().min(1).default("We refund nothing."),
@@ -314,6 +331,8 @@ function parseOrigin(text: string, context: z.RefinementCtx): string {
   };
   if (!url || !/^https?:$/.test(url.protocol))
     return refuse("must be an address like https://office.example.com");
+  if (/[^\w.:[\]-]/.test(url.host))
+    return refuse("must have a name as its host: nothing is put in place of a $ here");
   if (url.href !== `${url.origin}/`) return refuse("must be an origin only: no path, query or credentials");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return refuse("must be https unless it is a loopback address");

@@ -13,6 +13,14 @@ export const tracingNames = [
 
 const samplers = ["always_on", "always_off", "traceidratio"].flatMap((name) => [name, `parentbased_${name}`]);
 
+/** Warns of the port of another protocol, to which one address for all of a company's services often leads. */
+export const warnOfGrpcPort = (environment: Readonly<Record<string, string | undefined>>): string[] =>
+  URL.parse(environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? "")?.port === "4317"
+    ? [
+        "OTEL_EXPORTER_OTLP_ENDPOINT: 4317 is a collector's port for gRPC, which is not spoken here: HTTP has 4318",
+      ]
+    : [];
+
 /** What is traced, and the settings as given; undefined if nothing is. Adds to the faults. */
 export function parseTracing(given: Environment, faults: string[]) {
   const of = (name: (typeof tracingNames)[number]) => given[name]?.trim() || undefined;

@@ -48,8 +48,17 @@ function paint(colour: Parameters<typeof styleText>[0], text: string): string {
 const toIso = (line: string) =>
   line.replace(/"time":(\d+)/, (_, ms) => `"time":"${new Date(Number(ms)).toISOString()}"`);
 
+/** The words of Google Cloud for our levels (LogSeverity). */
+const severities: Record<string, string> = { warn: "WARNING", fatal: "CRITICAL" };
+
+/** A JSON line as Google Cloud reads it, which takes a line of standard error for an error unless it has a severity. */
+const toGoogle = (line: string) =>
+  toIso(line)
+    .replace(/"level":"(\w+)"/, (_, level) => `"severity":"${severities[level] ?? level.toUpperCase()}"`)
+    .replace(',"msg":', ',"message":');
+
 /** What `LOG_FORMAT` makes of an entry, which is a line of ASCII JSON with its time in milliseconds. */
-export const lineFormats = { json: (line: string) => line, iso: toIso, text: toReadable };
+export const lineFormats = { json: (line: string) => line, iso: toIso, google: toGoogle, text: toReadable };
 export type LogFormat = keyof typeof lineFormats;
 
 /** The priorities of syslog, which journalctl's -p asks for. */

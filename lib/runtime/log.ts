@@ -48,7 +48,7 @@ function makeLog(level: string, toLine: (line: string) => string): pino.Logger {
 }
 
 const stderr = perProcess("standard error", () => {
-  const stderr = new NonblockingStderr();
+  const stderr = new NonblockingStderr((line) => format()(line));
   process.on("exit", () => stderr.finish());
   return stderr;
 });

@@ -22,6 +22,9 @@ export class NonblockingStderr {
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
 
+  /** @param toLine - how the line about lost ones is written */
+  constructor(private readonly toLine: (line: string) => string) {}
+
   write(line: string): void {
     if (this.lines.length + line.length > maxHeldCharacters) {
       this.dropped++;
@@ -60,7 +63,7 @@ export class NonblockingStderr {
     const { lines, dropped } = this;
     this.lines = "";
     this.dropped = 0;
-    return Buffer.from(dropped > 0 ? lines + describeDrop(dropped) : lines);
+    return Buffer.from(dropped > 0 ? lines + this.toLine(describeDrop(dropped)) : lines);
   }
 }
 

@@ -39,6 +39,7 @@ describe("a .env file", () => {
     ["export DATA_DIR='", "$(date) `date`", "'"],
     ["\uFEFFDATA_DIR=", "pa#ss#word-$HOME", ""],
     ["DATA_DIR=", "two words $x", " # a comment"],
+    ["DATA_DIR = ", "pa#ss#word", " # a comment"],
   ])("is read as it is written: %s%s%s", async (before, value, after) => {
     write(".env", `${before}${value}${after}`);
     expect(await readDataDir()).toEqual({ dataDir: value, complaints: "" });

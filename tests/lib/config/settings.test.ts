@@ -152,6 +152,32 @@ describe("parseSettings", () => {
     expect(warningsAt({ CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY: "sk_live_x" })).toEqual([]);
   });
 
+  it("takes words in any letter case, and Python's for a warning", () => {
+    expect(parseSettings({ LOG_LEVEL: "WARNING" }).logLevel).toBe("warn");
+    expect(parseSettings({ LOG_LEVEL: "Debug", SIGN_IN: "None" })).toMatchObject({
+      logLevel: "debug",
+      signIn: { kind: "none" },
+    });
+  });
+
+  it("says of what it refuses that a comment behind it is a part of it", () => {
+    const stays =
+      ". Put comments on lines of their own: systemd and docker run take them for a part of the value";
+    expect(() => parseSettings({ PORT: "3000 # behind Caddy" })).toThrow(
+      `PORT: must be a whole number from 1 to 65535${stays}`,
+    );
+    expect(() => parseSettings({ PORT: "3000#" })).toThrow(/^PORT: must be a whole number from 1 to 65535$/);
+  });
+
+  it("warns of a collector's port for gRPC", () => {
+    const warningsAt = (OTEL_EXPORTER_OTLP_ENDPOINT: string) =>
+      parseSettings({ OTEL_EXPORTER_OTLP_ENDPOINT }).warnings;
+    expect(warningsAt("http://collector:4317")).toEqual([
+      "OTEL_EXPORTER_OTLP_ENDPOINT: 4317 is a collector's port for gRPC, which is not spoken here: HTTP has 4318",
+    ]);
+    expect(warningsAt("http://collector:4318")).toEqual([]);
+  });
+
   it("uses Clerk when its keys are set, with the JWT key in every format", () => {
     const body = key.replace(/-----[A-Z ]+-----|\n/g, "");
     for (const CLERK_JWT_KEY of [key, `"${key.replaceAll("\n", "\\n")}"`, body, btoa(key)]) {
@@ -279,6 +305,8 @@ describe("parseSettings", () => {
     {
       "PASSKEY_HOST=https://office.example.com": "must be a host name like office.example.com",
       "APP_URL=office": "must be an address like https://office.example.com",
+      "APP_URL=https://${RAILWAY_PUBLIC_DOMAIN}":
+        "must have a name as its host: nothing is put in place of a $ here",
       "APP_URL=ftp://office.example.com": "must be an address like https://office.example.com",
       "APP_URL=http://office.example.com": "must be https unless it is a loopback address",
       "APP_URL=https://office.example.com/app": "must be an origin only: no path, query or credentials",

@@ -84,6 +84,14 @@ describe("every log line", () => {
     expect(service.log).toMatch(
       /^\{"level":"info","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","method":"GET","path":"\/api\/health"/m,
     );
+    const forGoogle = await Service.start({ LOG_FORMAT: "google", TRUSTED_PROXY_HOP: "1" });
+    await forGoogle.ask("/api/health");
+    await forGoogle.stop();
+    expect(forGoogle.log).toMatch(
+      /^\{"severity":"WARNING","time":"\d{4}-.*,"message":"TRUSTED_PROXY_HOP is not/m,
+    );
+    expect(forGoogle.log).toMatch(/^\{"severity":"INFO","time":"\d{4}-.*,"path":"\/api\/health"/m);
+    expect(forGoogle.log).not.toMatch(/"(?:level|msg)":/);
     const forPeople = await Service.start({ LOG_FORMAT: "text" });
     await forPeople.stop();
     expect(forPeople.log).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening port=\d+/m);
