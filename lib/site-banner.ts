@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { asIso } from "@/lib/config/instants";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -121,10 +122,16 @@ export async function setBanner(
   nowMs: number,
 ): Promise<void> {
   const { starts_at_ms = null, ends_at_ms = null } = banner ?? {};
-  if (starts_at_ms !== null && ends_at_ms !== null && ends_at_ms <= starts_at_ms) {
+  if (ends_at_ms !== null && ends_at_ms <= (starts_at_ms ?? 0)) {
     throw new ApiError("invalid_request", {
       message: "The banner would end before it starts.",
       hint: "Nothing was changed. Set its end to a later time than its start.",
+    });
+  }
+  if (ends_at_ms !== null && ends_at_ms <= nowMs) {
+    throw new ApiError("invalid_request", {
+      message: `The banner would never show: ${asIso(ends_at_ms)} is over.`,
+      hint: "Nothing was changed. Its times are in UTC; to take away one that shows, clear it.",
     });
   }
   const readState = (db: Db) => db.selectFrom("site_banner").selectAll().executeTakeFirst();

@@ -8,6 +8,7 @@ import { writeReference } from "@/lib/accounts/reference";
 import { settleTerms } from "@/lib/accounts/terms/effective-terms";
 import { type AccountTerms, changeGift, newTerms } from "@/lib/accounts/terms/gift";
 import { validateTerms } from "@/lib/accounts/terms/trial";
+import { parseTypedEmail } from "@/lib/config/email-address";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { isPostgres } from "@/lib/db/event-triggers";
@@ -249,9 +250,15 @@ export function selectAccounts(db: Db, { plan, state, isOwing, containing, after
   return after ? query.where(email, ">", after.toLowerCase()) : query;
 }
 
-/** The condition that a text contains another one, in any letter case. Emails are stored in lower case. */
-export const contains = (column: "email" | "reference", text: string) =>
-  sql<boolean>`${column === "email" ? sql.ref(column) : sql`lower(${sql.ref(column)})`} like ${`%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
+/**
+ * The condition that a text contains another one, in any letter case. Emails are stored in lower case; a whole one may be
+ * sought as a mail program copies it, with the name beside it.
+ */
+export function contains(column: "email" | "reference", text: string) {
+  const isEmail = column === "email";
+  const sought = ((isEmail && parseTypedEmail(text)) || text.toLowerCase()).replace(/[\\%_]/g, "\\$&");
+  return sql<boolean>`${isEmail ? sql.ref(column) : sql`lower(${sql.ref(column)})`} like ${`%${sought}%`} escape '\\'`;
+}
 
 /** Lists the accounts page by page. A record that does not parse has its email alone. */
 export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?: number) {

@@ -48,6 +48,14 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("email", "=", email)
       .where("accepted_at_ms", "is", null),
     waiting: db.selectFrom("waitlist").select(["joined_at_ms", "invited_at_ms"]).where("email", "=", email),
+    moved: db
+      .selectFrom("email_changes")
+      .innerJoin("accounts", "accounts.id", "email_changes.account_id")
+      .select(["accounts.email", "changed_at_ms"])
+      .where("from_email", "=", email)
+      .where("changed_at_ms", "is not", null)
+      .orderBy("changed_at_ms", "desc")
+      .limit(1),
     atClerk: db
       .selectFrom("clerk_users")
       .select("barred_until_ms")
@@ -71,6 +79,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
   const [found] = accounts;
   const row = found && rowAt(found, nowMs);
   const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
+  const [moved] = others.moved;
   return {
     nowMs,
     hasAccount: row !== undefined,
@@ -80,6 +89,8 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     sessions: toSessions(sessions),
     invitation,
     waiting,
+    /** Whose former email it is. */
+    moved,
     atClerk,
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */
     given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }, nowMs),
@@ -200,7 +211,11 @@ function explainSignIn(facts: Facts): string {
 const unreadable =
   "The record of the account is not valid. Delete it with 'account delete', and add it again.";
 
-function explainStranger({ nowMs, invitation, waiting, attempts }: Facts): string {
+function explainStranger({ nowMs, invitation, waiting, attempts, moved }: Facts): string {
+  if (moved) {
+    const since = asInstant(moved.changed_at_ms, nowMs);
+    return `There is no account with this email: its owner changed it to ${moved.email} at ${since}.`;
+  }
   if (invitation && invitation.expires_at_ms <= nowMs) {
     return "There is no account: their invitation expired. Invite them again.";
   }

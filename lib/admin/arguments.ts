@@ -64,14 +64,14 @@ export const parseCount = matchingNumber("It must be a whole number from 1 to 99
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance, also with a sign as in print. */
 export const parseAmount = parser(
   (text) => parseThousandths(text.replace(/^\u2212/, "-")) || undefined,
-  `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
+  `It must be a number other than 0, like 2.5, from -${maxCredits} to ${maxCredits}, with at most three decimals after a point.`,
 );
 
 /** Parses a balance to thousandths. */
 export const parseBalance = parser((text) => {
   const thousandths = parseThousandths(text) ?? -1;
   return thousandths < 0 ? undefined : thousandths;
-}, `It must be a number from 0 to ${maxCredits}, with at most three decimals.`);
+}, `It must be a number from 0 to ${maxCredits}, like 2.5, with at most three decimals after a point.`);
 
 const oneLine = (most: number) =>
   parser(

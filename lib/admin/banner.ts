@@ -35,7 +35,7 @@ export const bannerActs = {
     form: {
       path: "/announcement/publish",
       name: "publish the banner",
-      done: "It shows within half a minute.",
+      done: "It shows within half a minute, or from the time that you set.",
     },
     async run({ db, by, nowMs, confirm, requireSeen }, { kind, message, starts, ends }: Given) {
       const stored = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };

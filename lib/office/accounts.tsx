@@ -13,7 +13,7 @@ import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { FindForm, planOptions } from "@/lib/office/forms";
+import { FindForm, nothingFound, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
@@ -141,7 +141,7 @@ async function show(call: OfficeCall) {
             Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
             Since: ({ account }) => <Day atMs={account?.created_at_ms} isFar />,
           }}
-          whenEmpty={goesOnAfter ? "None so far." : "No account matches."}
+          whenEmpty={goesOnAfter ? "None so far." : nothingFound("No account matches.", find)}
           hrefAfter={({ trial_ends_at_ms, email }) =>
             trials
               ? addressOf(accounts.path, { trials, after: `${trial_ends_at_ms} ${email}` })

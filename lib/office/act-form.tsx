@@ -22,7 +22,7 @@ import { formAt, formWithProof, type OfficeAct, type OfficeCall, type OfficeView
  */
 export function formOf<Given, Json>(
   act: Act<Given, Json>,
-  show?: (json: Json) => OfficeView | ResponseParts | undefined,
+  show?: (json: Json, call: OfficeCall) => OfficeView | ResponseParts | undefined,
 ): OfficeAct {
   const { path, ...words } = act.form;
   return {
@@ -35,7 +35,7 @@ export function formOf<Given, Json>(
           requireSeen(call, state ? toSeen(state) : "", message),
       };
       const { json } = await act.run({ ...call, ...asks }, readGiven(act as Act, call) as Given);
-      return show?.(json);
+      return show?.(json, call);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describeChanges, type Fields, findEmails, namesOf } from "@/lib/accounts/audit-trail";
 import { dayMs } from "@/lib/config/durations";
+import { parseTypedEmail } from "@/lib/config/email-address";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
@@ -11,9 +12,10 @@ export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
 async function show(call: OfficeCall) {
   const { db, input } = call;
+  const sought = input("whom");
   const filter = {
     who: input("who"),
-    whom: input("whom")?.toLowerCase(),
+    whom: sought && (parseTypedEmail(sought) ?? sought.toLowerCase()),
     // As the column shows Stripe's own word for a state.
     what: input("what")?.replace(/^(subscription \w+) (\w+)$/, "$1_$2"),
     day: input("day"),

@@ -12,7 +12,7 @@ import {
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { moneyInWords } from "@/lib/config/money";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { FindForm } from "@/lib/office/forms";
+import { FindForm, nothingFound } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person } from "@/lib/office/values";
@@ -79,7 +79,7 @@ async function show(call: OfficeCall) {
             </a>
           ),
         }}
-        whenEmpty="No customer matches."
+        whenEmpty={nothingFound("No customer matches.", find)}
         hrefAfter={({ since_ms, id }) =>
           addressOf(customers.path, { filter, find, after: `${since_ms} ${id}` })
         }

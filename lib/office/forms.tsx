@@ -52,6 +52,15 @@ export function FindForm({ of, kept, ...field }: FindProps) {
   );
 }
 
+/**
+ * What a list says that has nothing. Of a payment, a refund, a dispute and older invoices at Stripe no id is kept here, and no
+ * number of an invoice or a receipt.
+ */
+export const nothingFound = (words: string, sought = "") =>
+  /^(?:(?:pi|ch|py|in|re|pyr|du|dp|sub|cs|cus)_\w+|[A-Z\d]{4,}-\d{4,})$/.test(sought)
+    ? `${words} Stripe’s page of it names the customer: look for that id (cus_…) or the email.`
+    : words;
+
 type LinesProps = Pick<FieldProps, "call" | "name" | "label" | "current">;
 
 /** A field of several lines. */

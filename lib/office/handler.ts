@@ -145,8 +145,15 @@ async function showPage(
 
 function sendFile({ path, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
   return async (request, session) => {
-    return asFile(path.slice(1), "text/csv; charset=utf-8", read(await toCall(request, session)));
+    const parts = withMark(read(await toCall(request, session)));
+    return asFile(path.slice(1), "text/csv; charset=utf-8", parts);
   };
+}
+
+/** With the mark, without which Excel takes a file for another encoding than UTF-8. */
+async function* withMark(parts: AsyncIterable<string>): AsyncGenerator<string> {
+  yield "\ufeff";
+  yield* parts;
 }
 
 async function carryOut(

@@ -79,7 +79,8 @@ export const inviteMany: OfficeAct = {
   async run(call) {
     const { db, by, input } = call;
     const terms = readTerms(call);
-    const listed = [...new Set((input("emails") ?? "").toLowerCase().split(/[\n;]/).flatMap(readEmails))];
+    const typed = (input("emails") ?? "").normalize("NFKC").toLowerCase();
+    const listed = [...new Set(typed.split(/[\n;]/).flatMap(readEmails))];
     if (listed.length === 0) throw invalid("Write at least one email.");
     if (listed.length > maxInvited)
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
@@ -102,12 +103,20 @@ export const inviteMany: OfficeAct = {
   },
 };
 
-/** The emails in a part of a list, as a mail program copies recipients, with their names before them, or as a spreadsheet. */
+/**
+ * The emails in a part of a list, as a mail program copies recipients, with their names before them, or as a spreadsheet, with
+ * what its rows have beside them. In a typed list, a word like `ann.example.com` is an email all the same, which is refused, and
+ * so is a part without any.
+ */
 function readEmails(part: string): string[] {
   const named = part.match(/(?<=<)[^<>\s]+(?=>)/g) ?? [];
+  const isTyped = named.length === 0 && !part.includes("\t");
   const words = part.replace(/<[^<>]*>/g, " ").split(/[\s,]+/);
-  const others = words.map((word) => word.replace(/^(["'])(.+)\1$/, "$2"));
-  return [...named, ...others.filter((word) => word !== "" && (named.length === 0 || word.includes("@")))];
+  const others = words
+    .map((word) => word.replace(/^["'(]+|["')]+$/g, ""))
+    .filter((word) => word.includes("@") || (isTyped && /\.[a-z]{2,}$/.test(word)));
+  const emails = [...named, ...others];
+  return emails.length > 0 ? emails : [part.replace(/\s+/g, " ").trim()].filter(Boolean);
 }
 
 export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show, acts: [inviteMany] };

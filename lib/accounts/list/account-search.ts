@@ -1,12 +1,13 @@
 import { accountAt } from "@/lib/accounts/account-columns";
 import { type AccountFilter, contains, selectAccounts } from "@/lib/accounts/accounts";
 import { accountsWithStripeId } from "@/lib/accounts/list/customer-list";
+import { parseTypedEmail } from "@/lib/config/email-address";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
 export type AccountSearch = Pick<AccountFilter, "plan" | "state" | "isOwing" | "after"> & {
-  /** Any part of an email or a reference, or a whole id: ours, that of Clerk's user, or one of Stripe's. */
+  /** Any part of an email or a reference, a whole email of before, or a whole id: ours, that of Clerk's user, or one of Stripe's. */
   text?: string | undefined;
 };
 
@@ -36,7 +37,9 @@ export async function searchAccounts(
       .where(({ or }) => or([contains("email", text), contains("reference", text)]))
       .limit(most - rows.length);
     rows.push(...(await matching.execute()));
-    if (until === undefined || rows.length === most) return { rows };
+    if (rows.length === most) return { rows };
+    if (until === undefined)
+      return { rows: rows.length > 0 ? rows : await findByFormerEmail(db, text, filter) };
     after = until;
     await ownTurn();
   }
@@ -54,6 +57,18 @@ function findById(db: Db, text: string): Promise<Row[]> {
     )
     .limit(1)
     .execute();
+}
+
+/** The account that had this email before its owner changed it, which people go on writing from. */
+async function findByFormerEmail(db: Db, text: string, filter: AccountFilter): Promise<Row[]> {
+  const email = parseTypedEmail(text);
+  if (!email) return [];
+  const changed = db
+    .selectFrom("email_changes")
+    .select("account_id")
+    .where("from_email", "=", email)
+    .where("changed_at_ms", "is not", null);
+  return selectAccounts(db, filter).where("id", "in", changed).execute();
 }
 
 async function lastEmailOfSlice(db: Db, after: string | undefined, slice: number) {

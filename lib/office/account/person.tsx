@@ -65,7 +65,7 @@ export function Person({ email, account }: { email: string; account: Leaver | un
 
 type Leaver = { id: string; deletes_at_ms: number | null };
 
-/** Who read it is in the audit. */
+/** Who read it is in the audit. Its name has the person's, so that no one is sent another's. */
 const exportPerson = formOf(
   {
     ...personActs.export,
@@ -76,7 +76,7 @@ const exportPerson = formOf(
       return exported;
     },
   },
-  (parts) => asFile("person.json", "application/json", parts),
+  (parts, call) => asFile(`${requireEmail(call).replace(/[^\w.@+-]/g, "-")}.json`, "application/json", parts),
 );
 
 /** An account has a day of grace. Of someone without one nothing is kept that would be missed. */

@@ -39,6 +39,22 @@ describe.each(engines)("a search of accounts on $name", async (engine) => {
     expect([first.goesOnAfter, found.length, new Set(found).size]).toEqual([undefined, 10, 10]);
   });
 
+  it("finds by a former email who has another one now, unless someone has it", async () => {
+    await make(2);
+    await stage.query(
+      `INSERT INTO email_changes (id, account_id, from_email, to_email, mailbox_hash, asked_at_ms, until_ms, changed_at_ms)
+       VALUES ('1', 'acc_1', 'old@example.com', 'user-1@company-1.example', 'x', 1, 0, 1),
+        ('2', 'acc_1', 'user-2@company-2.example', 'user-1@company-1.example', 'x', 1, 0, 1),
+        ('3', 'acc_2', 'asked@example.com', 'other@example.com', 'x', 1, 0, NULL)`,
+    );
+    const find = async (text: string, state?: "trial") =>
+      emailsIn(await searchAccounts(db, { text, state }, 51));
+    expect(await find("Old <old@example.com>")).toEqual(["user-1@company-1.example"]);
+    expect(await find("old@example.com", "trial")).toEqual([]);
+    expect(await find("user-2@company-2.example")).toEqual(["user-2@company-2.example"]);
+    expect(await find("asked@example.com")).toEqual([]);
+  });
+
   it("looks through all with the characters of patterns as they are, each slice in the index of the emails", async () => {
     await make(3000);
     await stage.query("ANALYZE accounts");

@@ -37,6 +37,17 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     );
   }
 
+  it("says whose former email it is", async () => {
+    await stage.query(
+      `INSERT INTO email_changes (id, account_id, from_email, to_email, mailbox_hash, asked_at_ms, until_ms, changed_at_ms)
+       SELECT 'moved', id, 'before@example.com', email, 'x', 1, 0, ${clock.now() - dayMs} FROM accounts`,
+    );
+    expect((await explain("before@example.com")).signIn).toMatch(
+      /^There is no account with this email: its owner changed it to ceo@example\.com at \S+ \(1 day ago\)\.$/,
+    );
+    await stage.query("DELETE FROM email_changes");
+  });
+
   it("says that no code is open", async () => {
     expect((await explain()).signIn).toBe(
       "They can sign in; no code is pending. Sign-in is at https://office.example/sign-in.",

@@ -152,12 +152,12 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
   });
 
   it("sets, shows and clears the banner", async () => {
-    const times = ["--starts", "2027-01-01", "--ends", "2027-01-02T10:00:00+02:00"];
+    const times = ["--starts", "2031-01-01", "--ends", "2031-01-02T10:00:00+02:00"];
     const banner = {
       kind: "promo",
       message: "Hello",
-      startsAt: "2027-01-01T00:00:00.000Z",
-      endsAt: "2027-01-02T08:00:00.000Z",
+      startsAt: "2031-01-01T00:00:00.000Z",
+      endsAt: "2031-01-02T08:00:00.000Z",
     };
     expect(await service.adminJson("banner", "set", "promo", "Hello", ...times)).toEqual({ banner });
     expect(await service.adminJson("banner", "show")).toEqual({ banner });
@@ -272,6 +272,11 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
         "a banner that ends before it starts",
         ["banner", "set", "promo", "x", "--starts", "2027-01-02", "--ends", "2027-01-01"],
         "invalid_request: The banner would end before it starts.",
+      ],
+      [
+        "a banner whose end is over",
+        ["banner", "set", "promo", "x", "--ends", "2026-01-01"],
+        "invalid_request: The banner would never show: 2026-01-01T00:00:00.000Z is over.",
       ],
     ])("%s", async (_, command, fault) => {
       const terms = ["--plan", "licensed", "--credits", "5", "--subject", "user_taken"];

@@ -90,6 +90,25 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect((await ann.open("/accounts?find=50%25")).text).toContain("No account matches.");
     });
 
+    it("are found by an email as a mail program copies it, and the audit of it too", async () => {
+      for (const typed of ["CEO Smith <CEO@example.com>", "mailto:ceo@example.com", "ｃｅｏ＠example.com"]) {
+        expect(emailsOn((await ann.open(`/accounts?find=${encodeURIComponent(typed)}`)).text), typed).toEqual(
+          ["ceo"],
+        );
+        const { text } = await ann.open(`/audit?whom=${encodeURIComponent(typed)}`);
+        expect(text, typed).toContain("account add");
+      }
+    });
+
+    it("say where to look for what Stripe has by an id that is not kept", async () => {
+      const hint = "Stripe’s page of it names the customer: look for that id (cus_…) or the email.";
+      for (const list of ["accounts", "customers"]) {
+        for (const id of ["pi_3PaymentIntent", "F2B4C1D0-0001"])
+          expect((await ann.open(`/${list}?find=${id}`)).text, id).toContain(hint);
+        expect((await ann.open(`/${list}?find=nobody`)).text).not.toContain(hint);
+      }
+    });
+
     it("are found by part of the email, plan and state together, by links that keep the rest", async () => {
       const { text } = await ann.open("/accounts?find=page-1&plan=hobby");
       expect(emailsOn(text)).toEqual(["page-11", "page-13", "page-15", "page-17", "page-19"]);
@@ -147,11 +166,11 @@ describe.each(engines)("the office on $name", async (engine) => {
       ]);
       const [heading, first, second, ...others] = text.split("\r\n");
       expect(heading).toBe(
-        '"id","email","reference","status","plan","due","trialEnds","assistants","credits","since"',
+        '\ufeff"id","email","reference","status","plan","due","trialEnds","assistants","credits","since"',
       );
       expect([first, second, others]).toEqual([
         expect.stringMatching(
-          /^"acc_7","page-07@example.com","Customer_7","Hobby","hobby","",.*"1970-01-01T/,
+          /^"acc_7","page-07@example.com","Customer_7","Hobby","hobby","",.*"1970-01-01 00:00:00"$/,
         ),
         expect.stringMatching(/^"acc_8","page-08@example.com","customer-70","Licensed"/),
         [""],
@@ -468,7 +487,7 @@ describe.each(engines)("the office on $name", async (engine) => {
         headers["content-disposition"],
         headers["content-type"],
         headers["cache-control"],
-      ]).toEqual([200, 'attachment; filename="person.json"', "application/json", "no-store"]);
+      ]).toEqual([200, 'attachment; filename="person@example.com.json"', "application/json", "no-store"]);
       expect(JSON.parse(text)).toMatchObject({
         email: person,
         account: { plan: "hobby" },
@@ -623,14 +642,26 @@ describe.each(engines)("the office on $name", async (engine) => {
         'Roe, Jane <jane@example.org>; "Poe, Max" <max@example.org>\r',
         "'eve@example.org' <eve@example.org>",
         '"carl@example.org","dora@example.org"',
+        "Fay\tfay@example.org\tfay.example.org\tCTO\r",
+        "Gil Doe (gil@example.org)",
+        "hal＠example.org；ida@example.org",
       ];
       const sent = { emails: emails.join("\n"), plan: "hobby" };
       expect((await ann.submit("/waiting/invite", sent)).headers.location).toBe("/waiting?done=invite");
       const invited = await stage.query(
         "SELECT email FROM invitations WHERE email LIKE '%@example.org' ORDER BY email",
       );
-      const names = ["ann", "bob", "carl", "dora", "eve", "jane", "max"];
+      const names = ["ann", "bob", "carl", "dora", "eve", "fay", "gil", "hal", "ida", "jane", "max"];
       expect(invited.map(({ email }) => email)).toEqual(names.map((name) => `${name}@example.org`));
+    });
+
+    it("names what looks like an email without being one, and no other word beside one", async () => {
+      const emails = "Name\tEmail\nKim Lee\tkim@example.org\nlou.example.org, mia@example.org, Ltd.";
+      const { text } = await ann.submit("/waiting/invite", { emails, plan: "hobby" });
+      expect(text).toContain("Invited 2 of 4");
+      expect(
+        [...text.matchAll(/<bdi>([^<]+)<\/bdi><\/td><td[^>]*>That is not/g)].map(([, one]) => one),
+      ).toEqual(["name email", "lou.example.org"]);
     });
 
     it("has boxes that come unticked, and a button on the page of someone who waits", async () => {
@@ -686,6 +717,9 @@ describe.each(engines)("the office on $name", async (engine) => {
         banner: { kind: "warning", message: "Back at noon", endsAt: "2031-01-01T12:00:00.000Z" },
       });
       expect((await ann.open("/announcement")).text).toContain('value="Back at noon"');
+      const late = await ann.submit("/announcement/publish", { ...fields, ends: "2026-01-01T12:00" });
+      expect(late.status).toBe(400);
+      expect(late.text).toContain("The banner would never show: 2026-01-01 12:00 UTC is over.");
       const again = await ann.submit("/announcement/publish", { ...fields, message: "Back at one" });
       expect(again.status).toBe(409);
       expect(again.text).toContain('value="Back at one"');
