@@ -1,3 +1,4 @@
+import { readPageCredential } from "@/lib/auth/tokens/credential";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { answersWithinMs, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
@@ -45,9 +46,10 @@ const goesOn = new AbortController().signal;
 
 /**
  * Lets Clerk renew the session cookie of a browser, by a redirect to its Frontend API and back. Returns the headers of its
- * answer. It authorizes nothing.
+ * answer; `undefined` if the cookies that a redirect has brought back could not be fetched, which the library takes for a
+ * sign-out (clerk/javascript#9114). It authorizes nothing.
  */
-export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<Headers> {
+export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<Headers | undefined> {
   const request = withPublicOrigin(call);
   const ask = async () => {
     const { clerkClient } = await loadLibrary(() => import("@/lib/runtime/clerk-client"));
@@ -59,12 +61,16 @@ export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<H
     });
   };
   // The library calls Clerk to resolve a handshake nonce and to use a refresh token.
-  const { searchParams } = new URL(request.url);
-  const isCall =
-    searchParams.has("__clerk_handshake_nonce") ||
-    /__clerk_handshake_nonce|__refresh/.test(request.headers.get("cookie") ?? "");
-  const { headers } = await (isCall ? callClerk(call.client, ask) : ask());
-  return headers;
+  const cookie = request.headers.get("cookie") ?? "";
+  const nonce = "__clerk_handshake_nonce";
+  const isBack = new URL(request.url).searchParams.has(nonce) || cookie.includes(nonce);
+  const isCall = isBack || cookie.includes("__refresh");
+  const { headers, reason } = await (isCall ? callClerk(call.client, ask) : ask());
+  if (isBack && !headers.has("set-cookie")) return undefined;
+  // Clerk's script deletes this cookie for a moment whenever it writes it anew: a redirect without it would sign out.
+  const isBetweenWrites =
+    reason === "dev-browser-missing" && !("is" in (await call.once(readPageCredential)));
+  return isBetweenWrites ? new Headers() : headers;
 }
 
 /**

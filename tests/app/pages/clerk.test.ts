@@ -71,6 +71,17 @@ describe.each([
     expect(signedOut.headers.location).toBe("/sign-in");
   });
 
+  it("are shown to a browser that is signed in while Clerk's script writes its development cookie anew", async () => {
+    const open = (exp: number) =>
+      service.ask("/sign-in", {
+        headers: { ...document, cookie: `__session=${clerk.mint({ azp: service.url, exp })}` },
+      });
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    expect((await open(nowSeconds + 60)).status).toBe(200);
+    const { status, headers } = await open(nowSeconds - 60);
+    expect([status, headers.location]).toEqual([307, expect.stringContaining("reason=dev-browser-missing")]);
+  });
+
   it("send Clerk no request about a client's token", async () => {
     clerk.requests.splice(0);
     for (const token of ["ak_x", "mt_x", "oat_x"]) {
@@ -158,11 +169,33 @@ describe.each([
     });
 });
 
+const live = {
+  CLERK_PUBLISHABLE_KEY: clerk.environment.CLERK_PUBLISHABLE_KEY?.replace("_test_", "_live_") ?? "",
+  CLERK_SECRET_KEY: "sk_live_standin",
+};
+
+// clerk/javascript#9114
+it.each([
+  ["a development instance", {}],
+  ["a production instance", live],
+])("a handshake whose cookies Clerk does not hand out signs no one out, on %s", async (_, keys) => {
+  const service = await startOnLoopback(keys, front);
+  const nonce = clerk.keepHandshake([`__session=${clerk.mint({ azp: service.url })}; Path=/`]);
+  const cookie = cookiesOf(service, { exp: Math.floor(Date.now() / 1000) - 60 });
+  const open = () =>
+    service.ask(`/home?__clerk_handshake_nonce=${nonce}`, { headers: { ...document, cookie } });
+  clerk.fault = "fail";
+  onTestFinished(() => {
+    clerk.fault = undefined;
+  });
+  const away = await open();
+  expect([away.status, away.text]).toEqual([200, expect.stringContaining("nothing is lost")]);
+  clerk.fault = undefined;
+  expect((await open()).headers["set-cookie"]).toBeDefined();
+  await service.stop({ expectErrors: true });
+});
+
 it("a session from a handshake is valid at once, on a production instance too", async () => {
-  const live = {
-    CLERK_PUBLISHABLE_KEY: clerk.environment.CLERK_PUBLISHABLE_KEY?.replace("_test_", "_live_") ?? "",
-    CLERK_SECRET_KEY: "sk_live_standin",
-  };
   const service = await startOnLoopback(live, front);
   expect((await service.ask("/sign-in")).text, "whatever key it is started with").toContain(
     live.CLERK_PUBLISHABLE_KEY,
