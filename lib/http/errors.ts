@@ -157,7 +157,7 @@ export const errorCatalogue = {
     status: 400,
     when: "A form on `/home/billing` that sets limits was sent with something that is no amount of credits, or not for what the form sets.",
     message: "The spending limit could not be changed.",
-    hint: "Type a number of credits with at most three decimals and without separators. Automatic purchases begin below a number that the pack covers.",
+    hint: "Type a number of credits with at most two decimals, and thousands without separators. Automatic purchases begin below a number that the pack covers.",
   },
   fulfilment_failed: {
     status: 500,

@@ -91,11 +91,14 @@ async function countMonth(transaction: Db, accountId: string, nowMs: number) {
   return { month_ms, spent_thousandths: -Number(spent) - Number(reversed) };
 }
 
-/** Parses an amount of credits that an owner typed, also with the full-width digits of some keyboards; null if it is empty. */
+/**
+ * Parses an amount of credits that an owner typed, also with the full-width digits of some keyboards, and the comma that is the
+ * only mark of others; null if it is empty. Three digits after a mark are refused: `1.000` is one, or a thousand.
+ */
 export function parseLimit(typed: string): number | null {
   const text = typed.normalize("NFKC").trim();
   if (text === "") return null;
-  const thousandths = parseThousandths(text);
+  const thousandths = /[.,]\d{3}/.test(text) ? undefined : parseThousandths(text.replace(",", "."));
   if (thousandths === undefined || thousandths < 0) throw new ApiError("limit_failed");
   return thousandths;
 }

@@ -182,7 +182,17 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
   it("are amounts of credits, and anything else changes nothing and is said", async () => {
     const owner = await admit(10);
     await set(owner, { limit: "7" });
-    for (const limit of ["-1", "1,5", "1.0001", "1e3", "a", "1000000000000.001", "NaN"]) {
+    for (const limit of [
+      "-1",
+      "1.000",
+      "1,000",
+      "12.345",
+      "1,000.5",
+      "1e3",
+      "a",
+      "1000000000000.01",
+      "NaN",
+    ]) {
       const { status, text } = await set(owner, { limit });
       expect([limit, status, JSON.parse(text).error.code]).toEqual([limit, 400, "limit_failed"]);
     }
@@ -194,6 +204,8 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     expect(text).toMatch(/name="limit"[^>]*value="7"/);
     expect((await set(owner, { limit: " １２.５ " })).status).toBe(303);
     expect(await page(owner)).toMatch(/name="limit"[^>]*value="12.5"/);
+    expect((await set(owner, { limit: "3,25" })).status, "all that an iPhone in Germany offers").toBe(303);
+    expect(await page(owner)).toMatch(/name="limit"[^>]*value="3.25"/);
     await set(owner, { limit: "0" });
     expect(await spend(owner, "0.001")).toMatchObject({ status: 409, limit: 0, left: 0 });
     const token = await service.token(owner.email);
