@@ -29,7 +29,8 @@ import { withTimeout } from "@/lib/runtime/timeout";
 export type Caller =
   | { is: "account"; account: Account; contents: Contents; plans: Plans; session?: CallerSession }
   | { is: "unconfigured" }
-  | ({ is: "signed-out" } & Refused)
+  /** `isBarred`: by a ban or lock of the user at Clerk, whose sessions there may go on. */
+  | ({ is: "signed-out"; isBarred?: true } & Refused)
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" | "unavailable" };
 
@@ -88,7 +89,7 @@ export async function callerOfToken(
 }
 
 function callerOf(row: CallerRow, plans: Plans, token: VerifiedToken, nowMs: number): Caller {
-  if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
+  if (row.barred_id !== null && settings().signIn.kind === "clerk") return { ...signedOut, isBarred: true };
   const session = token.keyId === undefined ? sessionAtClerk(row, token) : ownSession(row, token, nowMs);
   if (!session) return signedOut;
   const account = parseAccount(row, nowMs);

@@ -63,6 +63,8 @@ export function ownerPage(
       const isLocal = settings().signIn.kind === "local";
       const query = Object.fromEntries(url.searchParams);
       const caller = await identifyCaller(call, undefined);
+      if (caller.is === "signed-out" && caller.isBarred)
+        return { ...barred, links: <Links at={page} email={undefined} isLocal={isLocal} /> };
       const isGone = isLocal && caller.is === "unreadable" && (await isAccountGone(headers));
       if ((caller.is === "signed-out" && !isAway) || isGone) {
         const asked = keepAskedPage(page);
@@ -166,6 +168,22 @@ export function ownerPage(
     wide,
   );
 }
+
+/** Of a user who is banned or locked at Clerk: the page of sign-in would lead who has a session there back here, for ever. */
+const barred = {
+  title: "Your sign-in is locked",
+  status: 403,
+  content: (
+    <div className="narrow">
+      <h1>Your sign-in is locked</h1>
+      <p>
+        Too many wrong attempts to sign in lock it, usually for an hour, or the people who run this service
+        have. Your account stays as it is. Reload this page later.
+      </p>
+      <Support />
+    </div>
+  ),
+};
 
 /** How the page's script keeps it current: when it checks again and where, and how it renews one of our sessions. */
 function freshness(state: Standing, isLocal: boolean, again: string) {

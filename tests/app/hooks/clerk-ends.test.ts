@@ -83,6 +83,9 @@ describe.each(engines)("Clerk on $name", async (engine) => {
     expect((await owner.browser.open("/connect")).text).not.toContain('value="approve"');
     const { status } = await owner.browser.submit("/home/token", { account: owner.account });
     expect(status).toBe(401);
+    // Clerk's page of sign-in leads who has a session there to home: that must not lead to sign-in.
+    const home = await owner.browser.open("/home");
+    expect([home.status, home.text]).toEqual([403, expect.stringContaining("Your sign-in is locked")]);
     expect(await bystander.statuses()).toEqual(allValid);
   });
 
