@@ -155,9 +155,12 @@ test("an outage is shown as an outage, and the page recovers by itself", async (
   await passUntil(page, 30_000, heading(page, "Your plan is active"));
 });
 
-test("an open page renews its session, and opens sign-in when the session has ended", async ({ page }) => {
+test("an open page renews its session, and leads back through sign-in when the session has ended", async ({
+  page,
+}) => {
   await page.clock.install();
   await comeHome(page, "open@example.com", "--plan", "licensed");
+  await open(page, "/home/access");
   const renewals: number[] = [];
   page.on("response", (answer) => {
     if (answer.url().endsWith("/sign-in/renew")) renewals.push(answer.status());
@@ -168,6 +171,25 @@ test("an open page renews its session, and opens sign-in when the session has en
   await passUntil(page, 45_000, () =>
     expect(page).toHaveURL(`${service.url}/sign-in?problem=ended`, { timeout: 1000 }),
   );
+  const asked = (await page.context().cookies()).find(({ name }) => name === "office-back");
+  expect(asked?.value).toBe("/home/access");
+});
+
+test("an open page is not mixed with that of another owner, who signs in to the browser meanwhile", async ({
+  page,
+}) => {
+  await page.clock.install();
+  await comeHome(page, "one-owner@example.com", "--plan", "licensed");
+  await open(page, "/home/account?zone");
+  await page.getByLabel("Time zone").selectOption("Asia/Tokyo");
+  const other = await page.context().newPage();
+  await comeHome(other, "other-owner@example.com", "--plan", "licensed");
+  await expect(async () => {
+    await page.clock.runFor(60 * 60 * 1000);
+    await expect(page.locator(".who").first()).toHaveText("other-owner@example.com", { timeout: 1000 });
+  }).toPass();
+  await expect(page.locator("#me")).toContainText("other-owner@example.com");
+  await expect(page.getByLabel("Time zone")).not.toHaveValue("Asia/Tokyo");
 });
 
 test("a token is shown when the browser refuses to copy it", async ({ page }) => {

@@ -15,18 +15,18 @@ import { describeBrowser, describeStart } from "@/lib/auth/sessions/session-name
 import { startInTurn } from "@/lib/auth/sessions/session-start";
 import type { MintedToken } from "@/lib/auth/tokens/session-token";
 import { dayMs } from "@/lib/config/durations";
-import { codeMinutes, endsFrom } from "@/lib/config/lifetimes";
+import { endsFrom } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { type Db, store } from "@/lib/db/store";
+import { askedPage } from "@/lib/http/asked-page";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { Redirect } from "@/lib/http/form";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
-import { type Page, pages } from "@/lib/http/register/pages";
-import type { Route } from "@/lib/http/route";
+import { pages } from "@/lib/http/register/pages";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox } from "@/lib/mail/outbox/outboxes";
 import { sender } from "@/lib/mail/senders/sender";
@@ -44,21 +44,6 @@ export const proofPlaces = {
 } as const;
 
 const findPlace = (asked: string | undefined) => Object.values(proofPlaces).find((place) => place === asked);
-
-/** As long as a code works. */
-export const askedPageSeconds = codeMinutes * 60;
-
-/** The `Set-Cookie` by which a sign-in leads to the owner's page that was asked for, as the links in mails do. */
-export function keepAskedPage({ path }: Route): string {
-  return writeCookie("office-back", path, askedPageSeconds);
-}
-
-/** The owner's page that this browser asked for before it signed in; home without one. */
-export function askedPage(headers: SentHeaders): string {
-  const asked = readCookie(headers, "office-back");
-  const own = Object.values<Page>(pages).find(({ access, path }) => access === "session" && path === asked);
-  return (own ?? pages.home).path;
-}
 
 /** As long as a code is stored, so that a browser can be told what became of the one that it requested. */
 export const codeCookieSeconds = codesKeptMs / 1000;

@@ -1,4 +1,5 @@
 import { settings } from "@/lib/config/settings";
+import { keepAskedPage } from "@/lib/http/asked-page";
 import type { Call } from "@/lib/http/call";
 import type { CheckOptions } from "@/lib/http/checks/check";
 import { cookieHeaders } from "@/lib/http/cookies";
@@ -60,7 +61,10 @@ export function handleForm<Who = undefined>(
         const ours = reason === "unknown outcome" ? "unknown" : "unavailable";
         if (status >= 500) return back(call, withReference(ours, call.requestId));
         if (status === 409) return back(call, "account");
-        if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
+        if (status === 401) {
+          const cookies = route.page ? [keepAskedPage(route.page)] : [];
+          return send(call, { to: withProblem(pages.signIn.path, "ended"), cookies });
+        }
         return inPlainText(error);
       },
       ...options,

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { clearSession, keepAskedPage } from "@/lib/auth/local-sign-in";
+import { clearSession } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
+import { keepAskedPage } from "@/lib/http/asked-page";
 import type { SentHeaders } from "@/lib/http/call";
 import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
@@ -67,7 +68,7 @@ export function ownerPage(
         return { ...barred, links: <Links at={page} email={undefined} isLocal={isLocal} /> };
       const isGone = isLocal && caller.is === "unreadable" && (await isAccountGone(headers));
       if ((caller.is === "signed-out" && !isAway) || isGone) {
-        const asked = keepAskedPage(page);
+        const asked = keepAskedPage(page.path);
         const hadSession = sendsCookie(headers, "office-client");
         return redirectTo(
           hadSession
@@ -121,6 +122,7 @@ export function ownerPage(
       const content = (
         <div
           className="home"
+          data-account={isOwn ? account.id : undefined}
           {...freshness(state, isLocal, again)}
           {...(isOwn && learning(account, session.actor))}
         >
@@ -190,17 +192,14 @@ function freshness(state: Standing, isLocal: boolean, again: string) {
   if (state.status === "unavailable") return { "data-checks-after": 5, "data-checks": again };
   return {
     "data-checks-after": state.checkAgainAfterSeconds,
-    ...(isLocal && {
-      "data-renews-at": forms.renewSession.path,
-      "data-when-over": `${pages.signIn.path}?problem=ended`,
-    }),
+    ...(isLocal && { "data-renews-at": forms.renewSession.path }),
   };
 }
 
 /** Where the page's script says which time zone its browser is in, while that is not known. */
-function learning({ id, time_zone }: Account, impersonator: unknown) {
+function learning({ time_zone }: Account, impersonator: unknown) {
   if (time_zone !== null || impersonator !== undefined) return {};
-  return { "data-account": id, "data-learns-zone": forms.chooseTimeZone.path };
+  return { "data-learns-zone": forms.chooseTimeZone.path };
 }
 
 /** The owner's pages, and a menu that says who is signed in. */

@@ -1,7 +1,7 @@
 import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
 import { type CodeEnd, redeemCode } from "@/lib/auth/codes/sign-in-code";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
-import { clearSession, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
+import { sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { store } from "@/lib/db/store";
@@ -55,11 +55,11 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
 
   signOut,
 
-  /** For an open page: 204, or 401 at its end. */
+  /** For an open page: 204, or 401 at its end. The cookies stay, by which the page that is opened then knows of it. */
   renewSession: handleOperation(signInForms.renewSession, async ({ headers, nowMs }) => {
     const secret = readCookie(headers, "office-client");
     const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
-    const cookies = session ? [writeSession(session)] : clearSession();
-    return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
+    if (!session) return { status: 401, body: null };
+    return { status: 204, body: null, headers: cookieHeaders([writeSession(session)]) };
   }),
 };

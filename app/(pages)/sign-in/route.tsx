@@ -1,7 +1,7 @@
-import { askedPage } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { readPageCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
+import { askedPage } from "@/lib/http/asked-page";
 import { redirectTo } from "@/lib/http/form";
 import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";

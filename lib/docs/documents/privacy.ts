@@ -1,7 +1,7 @@
 import { toldColumns } from "@/lib/accounts/account-columns";
 import { emailChangeMs } from "@/lib/accounts/email-change";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
-import { askedPageSeconds, codeCookieSeconds } from "@/lib/auth/local-sign-in";
+import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/browser-session";
 import { describeSeconds } from "@/lib/config/durations";
@@ -22,6 +22,7 @@ import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import { appearanceSeconds } from "@/lib/http/appearance";
+import { askedPageSeconds } from "@/lib/http/asked-page";
 import { probeSeconds } from "@/lib/http/checks/kept-cookies";
 import type { CookieName } from "@/lib/http/cookies";
 import { dismissedSeconds } from "@/lib/http/dismissed-notice";

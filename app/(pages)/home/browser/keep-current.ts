@@ -24,13 +24,20 @@ function secondsToNext(): number {
   return Math.min(60 * 60, ...[...parts].map(({ dataset }) => Number(dataset.checksAfter)));
 }
 
-/** Shows what the page would say now. What the reader has opened, typed or focused stays as it is. */
+const ownerAtFirst = home()?.dataset.account;
+
+/**
+ * Shows what the page would say now. What the reader has opened, typed or focused stays as it is, unless another owner has
+ * signed in to this browser meanwhile: what was typed is not theirs.
+ */
 export async function bringUpToDate(): Promise<void> {
   if (!(await renewSession())) return;
   const { page, address } = await fetchPage(home()?.dataset.checks ?? location.href);
-  const [shown, fresh] = [home(), page?.querySelector(".home")];
+  const [shown, fresh] = [home(), page?.querySelector<HTMLElement>(".home")];
   if (address && new URL(address).pathname !== location.pathname) location.assign(address);
   if (!page || !shown || !fresh) return;
+  const owner = fresh.dataset.account;
+  if (ownerAtFirst && owner && owner !== ownerAtFirst) return location.replace(address);
   tellMoments(page);
   await showUsable(page);
   update(shown, fresh);
