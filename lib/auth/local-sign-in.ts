@@ -48,6 +48,14 @@ const findPlace = (asked: string | undefined) => Object.values(proofPlaces).find
 /** As long as a code is stored, so that a browser can be told what became of the one that it requested. */
 export const codeCookieSeconds = codesKeptMs / 1000;
 
+const between = ".";
+const maxRequested = 3;
+
+/** The secrets of the codes that this browser has requested lately, the newest first. */
+export function requestedCodes(headers: SentHeaders): string[] {
+  return readCookie(headers, "office-code")?.split(between).slice(0, maxRequested) ?? [];
+}
+
 /**
  * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
@@ -58,7 +66,8 @@ export async function sendCode(email: string, { field, headers, client, nowMs }:
   const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
   const back = findPlace(field("back"));
-  const cookies = [writeCookie("office-code", browser, codeCookieSeconds)];
+  const secrets = [browser, ...requestedCodes(headers)].slice(0, maxRequested);
+  const cookies = [writeCookie("office-code", secrets.join(between), codeCookieSeconds)];
   if (back) cookies.push(writeCookie("office-back", back, codeCookieSeconds));
   return { to: pages.code.path, cookies };
 }

@@ -1,7 +1,7 @@
 import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
 import { type CodeEnd, redeemCode } from "@/lib/auth/codes/sign-in-code";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
-import { sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
+import { requestedCodes, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { store } from "@/lib/db/store";
@@ -27,12 +27,13 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
   }),
 
   redeemCode: handleForm(signInForms.redeemCode, async (submission) => {
-    const browser = readCookie(submission.headers, "office-code");
-    if (!browser) return startAgain("unasked");
+    const [newest, ...earlier] = requestedCodes(submission.headers);
+    if (!newest) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
     // In one transaction, so that an outage in between does not use the code up.
     const redeemed = await transact(await store(), async (transaction) => {
-      const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
+      const typed = submission.field("code");
+      const redeemed = await redeemCode(transaction, [newest, ...earlier], typed, submission.nowMs);
       if ("problem" in redeemed) return redeemed;
       const signedIn = await signIn(transaction, redeemed.email, "code", submission);
       return signedIn ?? ({ problem: "used" } as const);

@@ -21,11 +21,10 @@ export function problemsOf({ isLong, characters }: CodeShape, left: number): Rec
   const shape = isLong
     ? "The long code has twelve letters and digits"
     : `The code has ${characters === 6 ? "six digits" : "eight letters and digits"}`;
-  const newest = isLong ? "" : "Only the code of the newest email counts. ";
   const isSound = Number.isInteger(left) && left > 0 && left < maxTries;
   const tries = left === 1 ? "one more try" : `${isSound ? left : "a few"} more tries`;
   return {
     form: { words: `${shape}. Check it and try again: this did not count as a try.`, isTyped: true },
-    wrong: { words: `That code is not correct. ${newest}You have ${tries}.`, isTyped: true },
+    wrong: { words: `That code is not correct. You have ${tries}.`, isTyped: true },
   };
 }

@@ -158,26 +158,53 @@ async function judge(
 /**
  * Redeems a code: once, in a browser that requested it, before it expires and within five attempts. Attempts of a browser
  * take turns, so that concurrent ones cannot exceed the limit.
+ *
+ * @param browsers - the secrets of the codes that the browser has requested for this email, the newest first: a mail that is
+ * late brings an earlier one. An attempt counts for each
  */
-export function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
+export function redeemCode(
+  db: Db,
+  browsers: readonly [string, ...string[]],
+  typed: string,
+  nowMs: number,
+): Promise<Redeemed> {
   return transact(db, async (transaction) => {
-    const browserHash = hashSecret("sign-in", browser);
-    const [row] = (await lockCode(transaction, browserHash)).rows;
-    const requested = await judge(transaction, row, nowMs);
-    if (!row || "ended" in requested) return { problem: "ended" in requested ? requested.ended : "used" };
-    const { email, isLong, characters } = requested;
-    const code = parseCode(typed, characters);
-    if (!code) return { problem: "form" };
-    const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
-    if (!isLong && hashes.some((hash) => isSameSecret(hash, row.code_hash))) {
-      await deleteCode(transaction, browserHash);
-      return { email };
+    const [newest, ...earlier] = browsers;
+    const [row] = (await lockCode(transaction, hashSecret("sign-in", newest))).rows;
+    const redeemed = await tryCode(transaction, newest, row, typed, nowMs);
+    if (!("problem" in redeemed && redeemed.problem === "wrong")) return redeemed;
+    for (const browser of earlier) {
+      const [other] = (await lockCode(transaction, hashSecret("sign-in", browser))).rows;
+      if (other?.email !== row?.email) continue;
+      const late = await tryCode(transaction, browser, other, typed, nowMs);
+      if ("email" in late) return late;
     }
-    await countTry(transaction, browserHash, nowMs);
-    if (isLong && (await takeLongCode(transaction, email, hashes))) return { email };
-    const triesLeft = maxTries - row.tries - 1;
-    return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
+    return redeemed;
   });
+}
+
+async function tryCode(
+  transaction: Db,
+  browser: string,
+  row: CodeRow | undefined,
+  typed: string,
+  nowMs: number,
+): Promise<Redeemed> {
+  const requested = await judge(transaction, row, nowMs);
+  if (!row || "ended" in requested) return { problem: "ended" in requested ? requested.ended : "used" };
+  const { email, isLong, characters } = requested;
+  const code = parseCode(typed, characters);
+  if (!code) return { problem: "form" };
+  const browserHash = hashSecret("sign-in", browser);
+  const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
+  if (!isLong && hashes.some((hash) => isSameSecret(hash, row.code_hash))) {
+    await deleteCode(transaction, browserHash);
+    return { email };
+  }
+  await countTry(transaction, browserHash, nowMs);
+  if (isLong && (await takeLongCode(transaction, email, hashes))) return { email };
+  const triesLeft = maxTries - row.tries - 1;
+  return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
 }
 
 const deleteCode = frequentStatement((db, browserHash: string) =>

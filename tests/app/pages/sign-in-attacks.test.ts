@@ -97,7 +97,7 @@ describe.each(engines)("on $name", async (engine) => {
     const reader = new Browser(service);
     await reader.submit("/sign-in/send", { email: "reader@example.com" });
     const { text } = await reader.open("/sign-in/code?problem=wrong&left=1");
-    expect(text).toContain("Only the code of the newest email counts. You have one more try.");
+    expect(text).toContain("That code is not correct. You have one more try.");
     for (const odd of ["0", "2.5", "5", "x"])
       expect((await reader.open(`/sign-in/code?problem=wrong&left=${odd}`)).text).toContain(
         "a few more tries.",

@@ -4,7 +4,7 @@ import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { codeTo, mailsTo, mailTo } from "@/tests/support/mailbox";
+import { codesTo, codeTo, mailsTo, mailTo, newCodeTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -119,6 +119,23 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
       browser.cookies.set("office-back", planted);
       expect(await browser.redeem(email), planted).toBe("/home");
     }
+  });
+
+  it("takes the code of an earlier mail of the same browser too", async () => {
+    const email = "asks-again@example.com";
+    await service.adminJson("account", "add", email);
+    const browser = new Browser(service);
+    const codes = [];
+    for (let asked = 0; asked < 4; asked++) {
+      const earlier = await codesTo(service.dataDir, email);
+      await browser.submit("/sign-in/send", { email });
+      codes.push(await newCodeTo(service.dataDir, email, earlier));
+      if (asked === 0) await stage.query(`UPDATE sign_in_codes SET asker_hash = NULL`);
+    }
+    expect(browser.valueOf("office-code").split(".")).toHaveLength(3);
+    const redeem = async (code = "") => (await browser.submit("/sign-in/redeem", { code })).headers.location;
+    expect(await redeem(codes[0]), "the fourth last").toBe("/sign-in/code?problem=wrong&left=4");
+    expect(await redeem(codes[1])).toBe("/home");
   });
 
   it.each(["/sign-in/send", "/invitation/accept", "/connect/device"])(

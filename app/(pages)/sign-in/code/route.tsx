@@ -1,7 +1,7 @@
 import { findRequestedCode, type RequestedCode } from "@/lib/auth/codes/sign-in-code";
 import { sendAgainAfterSeconds } from "@/lib/auth/codes/sign-in-code-limits";
+import { requestedCodes } from "@/lib/auth/local-sign-in";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
-import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
@@ -19,7 +19,7 @@ export const { GET } = toPlatform(
   handlePage(
     pages.code,
     async ({ url, headers, nowMs, requestId }) => {
-      const browser = readCookie(headers, "office-code");
+      const [browser] = requestedCodes(headers);
       const requested = browser
         ? await readPart(
             "a sign-in code could not be read",
