@@ -110,7 +110,10 @@ test("a sample stays in view beside its text on a wide window", async ({ page })
   expect(sample?.x).toBeGreaterThan((text?.x ?? 0) + (text?.width ?? 0));
 });
 
-test("the palette's hits and actions can be clicked", async ({ page }) => {
+test("the palette's hits and actions can be clicked, also on the last iPhones that iOS 16 is for", async ({
+  page,
+}) => {
+  await page.addInitScript(() => Reflect.deleteProperty(Map, "groupBy"));
   await page.goto("/docs");
   await settle(page);
   await page.getByLabel("Search the documents").first().click();

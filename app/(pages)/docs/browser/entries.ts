@@ -29,7 +29,8 @@ export async function search(address: string, query: string): Promise<Group[] | 
   const answer = await fetch(`${address}?q=${encodeURIComponent(query)}`).catch(() => undefined);
   if (!answer?.ok) return undefined;
   const hits: PaletteHit[] = await answer.json();
-  return [...Map.groupBy(hits, ({ kind }) => kind)].map(([heading, entries]) => ({ heading, entries }));
+  const kinds = new Set(hits.map(({ kind }) => kind));
+  return [...kinds].map((heading) => ({ heading, entries: hits.filter(({ kind }) => kind === heading) }));
 }
 
 function entriesOf(controls: NodeListOf<HTMLElement>): Entry[] {
