@@ -11,7 +11,7 @@ const page = readme.slice(0, readme.indexOf("\n## Settings"));
 /** The page's blocks of lines, in their order. */
 const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines = ""]) => lines);
 const [packages = "", build = "", users = "", settings = "", start = "", proxy = "", ...rest] = blocks;
-const [firstSteps = "", watching = "", toFile = "", upgrade = ""] = rest;
+const [firstSteps = "", watching = "", toFile = "", upgrade = "", restore = ""] = rest;
 
 const why = whyNoRoot("debootstrap");
 const minutes = 60_000;
@@ -118,6 +118,13 @@ describe("the page from an empty Debian to production", () => {
         await walk(`cp -a /srv/office /srv/office-next\n${upgrade}`);
         await ready();
         expect(await walk("ls -d /srv/office*")).toContain("/srv/office-before");
+
+        // Back to the last backup: what came after it is gone, and the service has its rights.
+        await walk("systemctl start office-backup && office-admin account add late@example.com");
+        expect(await walk(restore)).toContain("Restored the backup of ");
+        await ready();
+        await walk("office-admin account add later@example.com");
+        expect(await walk("office-admin account list")).not.toContain("late@example.com");
         expect(await walk("journalctl -u office -p err --no-pager")).not.toMatch(/"level"/);
         process.stdout.write(
           "NOT TRIED there: a certificate from a public authority, DNS, the delivery of mail, a clone over https, a reboot\n",
