@@ -26,14 +26,15 @@ const maxIdCharacters = 1364; // of 1023 bytes (§5.8.3)
 /** A credential to store (§4, credential record), by the columns of its row. */
 export type Credential = Pick<Tables["passkeys"], "credential_id" | "rp_id" | "public_key" | "counter">;
 
-/** A response that proves nothing. The client gets no reason, which only the log has. */
+/** A response that proves nothing. The client gets no reason, which only the log has, but for what its person can mend. */
 export class CeremonyError extends ApiError {
   /** @param code - `not_found` for a credential that is not stored here: the browser offers it no more */
   constructor(
     readonly because: string,
     code: "invalid_request" | "not_found" = "invalid_request",
+    message = "This passkey was not accepted.",
   ) {
-    super(code, { message: "This passkey was not accepted.", hint: "Try again, or sign in with a code." });
+    super(code, { message, hint: "Try again, or sign in with a code." });
     log().info({ because }, "a passkey was refused");
   }
 }
@@ -132,7 +133,7 @@ export async function verifyRegistration(
     }),
   );
   if (!verified) throw new CeremonyError("the self attestation is not by the credential");
-  requireVerifiedUser(registrationInfo.userVerified);
+  requireVerifiedUser(registrationInfo.userVerified, setPin);
   const { credential } = registrationInfo;
   if (credential.id !== sent.id) throw new CeremonyError("the response names another credential");
   const public_key = Buffer.from(credential.publicKey).toString("base64url");
@@ -187,9 +188,13 @@ async function requireWholeSignature(signature: string, publicKey: Uint8Array<Ar
 }
 
 /** Checked after the signature, so that it is the authenticator that says so. */
-function requireVerifiedUser(isVerified: boolean): void {
-  if (!isVerified) throw new CeremonyError("the user was not verified");
+function requireVerifiedUser(isVerified: boolean, message?: string): void {
+  if (!isVerified) throw new CeremonyError("the user was not verified", undefined, message);
 }
+
+/** Firefox lets a security key without a PIN answer, and sets none (mozilla/authenticator-rs#373). */
+const setPin =
+  "This passkey was not added: it did not ask for a PIN, a fingerprint or a face. A security key needs a PIN first: set one in your system’s settings, or add the key in Chrome, which asks for one.";
 
 function parse<Shape>(schema: z.ZodType<Shape>, body: Buffer): Shape {
   const parsed = schema.safeParse(parseJson(body));

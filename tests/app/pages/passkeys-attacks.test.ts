@@ -119,6 +119,17 @@ describe.each(engines)("on $name", async (engine) => {
     expect(await browser.status()).toBe(401);
   });
 
+  // kanidm/kanidm#3369
+  it("a security key without a PIN is not added, in words that say what to do", async () => {
+    const browser = await Browser.admit(service, "no-pin@example.com");
+    const { status, text } = await add(browser, new Authenticator(service.url), { flags: flag.userPresent });
+    expect([status, JSON.parse(text).error.message]).toEqual([
+      400,
+      expect.stringMatching(/^This passkey was not added: .* A security key needs a PIN first: /),
+    ]);
+    expect((await add(browser, new Authenticator(service.url))).status).toBe(204);
+  });
+
   it("a passkey of another account neither signs in nor confirms under one's own session", async () => {
     const [mine, theirs] = [await admit(), await admit()];
     await stage.query("UPDATE local_sessions SET confirmed_at_ms = 0");
