@@ -29,8 +29,18 @@ export const privateNetworks = networks.parse(
  */
 const reserved = networks.parse(
   "0.0.0.0/8,192.0.0.0/24,192.88.99.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4," +
-    "::/96,::ffff:0:0:0/96,64:ff9b::/96,64:ff9b:1::/48,100::/8,200::/7,400::/6,800::/5,1000::/4,2001::/23,2002::/16,4000::/2,8000::/1",
+    "::/96,::ffff:0:0:0/96,64:ff9b:1::/48,100::/8,200::/7,400::/6,800::/5,1000::/4,2001::/23,2002::/16,4000::/2,8000::/1",
+);
+
+/** Those of IPv4 as a resolver writes them where IPv6 alone leads out (RFC 6147): 10.0.0.0/8 as 64:ff9b::10.0.0.0/104. */
+const wrapped = networks.parse(
+  [...privateNetworks.named, ...reserved.named]
+    .filter((network) => !network.includes(":"))
+    .map((network) => network.split("/"))
+    .map(([address, bits]) => `64:ff9b::${address}/${96 + Number(bits)}`)
+    .join(),
 );
 
 /** Whether an address is one of the internet. */
-export const isPublic = (address: string) => !privateNetworks.has(address) && !reserved.has(address);
+export const isPublic = (address: string) =>
+  ![privateNetworks, reserved, wrapped].some((networks) => networks.has(address));
