@@ -30,8 +30,8 @@ type Address = {
   retirement?: Retirement;
   /** The page with the form that is sent here: the browser goes back to it. */
   page?: `/${string}`;
-  /** The page that does for a person, by the same query, what this address does for a program. */
-  forPeople?: `/${string}`;
+  /** What the hint of a 405 says besides, and the page that its `%s` stands for. */
+  otherwise?: { says: string; page: `/${string}` };
 };
 
 /** What a route may ask for, in the order of the checks. */

@@ -74,13 +74,14 @@ function notFound({ path }: Call): ApiError {
 }
 
 /**
- * The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6), and its page for people. It does not repeat the
+ * The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6), and what else there is. It does not repeat the
  * query, which may have a token.
  */
-function methodNotAllowed({ methods, forPeople }: Route): ApiError {
+function methodNotAllowed({ methods, otherwise }: Route): ApiError {
   const headers = { allow: methods.join(", ") };
-  if (!forPeople) return new ApiError("method_not_allowed", { headers });
-  const hint = `${errorCatalogue.method_not_allowed.hint} A person opens ${settings().appUrl}${forPeople} instead, with the same query.`;
+  if (!otherwise) return new ApiError("method_not_allowed", { headers });
+  const { says, page } = otherwise;
+  const hint = `${errorCatalogue.method_not_allowed.hint} ${says.replace("%s", settings().appUrl + page)}`;
   return new ApiError("method_not_allowed", { headers, hint });
 }
 

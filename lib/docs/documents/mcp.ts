@@ -105,7 +105,7 @@ ${code(
   -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
 )}
 
-An answer is one JSON document. Nothing is streamed: there are no server-sent events, and a \`GET\` answers \`405\`.
+An answer is one JSON document. Nothing is streamed: there are no server-sent events, and a \`GET\` answers \`405\`. A client that reports a \`405\` is set to SSE: choose Streamable HTTP in it, which some call \`http\`.
 
 ## Limits and errors
 

@@ -1,4 +1,5 @@
 import { corsOfMcp } from "@/lib/http/cors";
+import { documentPages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
 
 /**
@@ -11,6 +12,11 @@ export const mcpServer = {
   accountPath: "/mcp/account",
   takesSlash: true,
   methods: ["POST", "OPTIONS"],
+  /** A client that is set to the transport of 2024, or a person. */
+  otherwise: {
+    says: "An MCP client connects here by Streamable HTTP ('http'), not by SSE: see %s.",
+    page: documentPages.mcp.path,
+  },
   site: "api",
   host: "ours",
   origin: "any",

@@ -162,7 +162,10 @@ export const operations = {
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
-    forPeople: pages.unsubscribe.path,
+    otherwise: {
+      says: "A person opens %s instead, with the same query.",
+      page: pages.unsubscribe.path,
+    },
     ...versioned,
     methods: ["POST", "OPTIONS"],
     origin: "any",

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
 import { addresses, expectRefusal, expectStamp } from "@/tests/support/contract";
 import type { Service } from "@/tests/support/service";
@@ -65,13 +66,14 @@ describe.each(addresses)("$path", ({ path, methods }) => {
     expect(answer.headers.allow).toBe(methods.join(", "));
     if (method === "HEAD") expect(answer).toMatchObject({ status: 405, text: "" });
     else {
-      const hint = "Use one of the methods in the Allow header.";
-      const forPeople = ` A person opens ${service.url}/unsubscribe instead, with the same query.`;
-      expectRefusal(service, answer, {
-        status: 405,
-        code: "method_not_allowed",
-        hint: path === operations.unsubscribe.path ? hint + forPeople : hint,
-      });
+      const otherwise =
+        path === operations.unsubscribe.path
+          ? ` A person opens ${service.url}/unsubscribe instead, with the same query.`
+          : mcpServer.paths.some((one) => one === path)
+            ? ` An MCP client connects here by Streamable HTTP ('http'), not by SSE: see ${service.url}/docs/mcp.`
+            : "";
+      const hint = `Use one of the methods in the Allow header.${otherwise}`;
+      expectRefusal(service, answer, { status: 405, code: "method_not_allowed", hint });
     }
   });
 
