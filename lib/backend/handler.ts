@@ -68,7 +68,7 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
     hasPageFor: () => true,
   };
   const answer: Answering = async (call) =>
-    (await decide(call)) ?? ((call.route && handlers.get(call.route)) ?? nothing)(call);
+    (await decide(call, explain)) ?? ((call.route && handlers.get(call.route)) ?? nothing)(call);
   return { site, answer };
 }
 

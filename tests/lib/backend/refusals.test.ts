@@ -41,7 +41,8 @@ describe("every address of the backend API", async () => {
       [{ method: "DELETE" }, 405, "method_not_allowed"],
     ] as const) {
       const answer = await worker.send(pathTo(name), { ...sent, ...(method === "POST" && { body: "{}" }) });
-      expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code]);
+      const { error } = JSON.parse(answer.text);
+      expect([answer.status, error.code, error.docs]).toEqual([status, code, `${worker.url}/docs#${code}`]);
     }
     await refuses(call(name, {}, { caller: callers[needs] }), 403, "forbidden");
   });
