@@ -9,10 +9,14 @@ export const maxCharacters = 8000;
 
 type Reading = { path: string; title: string; summary: string; text: string };
 
-/** The document or section at a path or URL: what fits, and the paths of the rest. Throws an {@link ApiError} 404. */
+/**
+ * The document or section at a path or an address, also of its Markdown or its resource: what fits, and the paths of the rest.
+ * Throws an {@link ApiError} 404.
+ */
 export function readDocumentForModel(pathOrUrl: string): Reading {
   const { appUrl } = settings();
-  const [path = "", anchor] = pathOrUrl.replace(appUrl, "").split("#");
+  const [sent = "", anchor] = pathOrUrl.replace(appUrl, "").split("#");
+  const path = sent.replace(/^(?:corner-office:)?\/*/, "/").replace(/(?:\.md|\/)$/, "");
   const document = findDocument(path);
   if (!document) throw notFound("Use a path from search_docs or from the list of resources.");
   const movedTo = anchor && document.moved?.[anchor];

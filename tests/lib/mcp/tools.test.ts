@@ -329,8 +329,17 @@ describe("the tools", () => {
       expect(read).not.toHaveProperty("structuredContent");
       expect(read.content[0]?.text).toMatch(/^## /);
     }
-    const whole = await call(service, "get_doc", { arguments: { path: "/docs/api/limits" } });
-    expect(whole.content[0]?.text).toMatch(/^# Limits\n/);
+    // As the list of resources and llms.txt write them, and as models do.
+    for (const path of [
+      "/docs/api/limits",
+      "docs/api/limits",
+      "/docs/api/limits/",
+      "corner-office://docs/api/limits",
+      `${service.url}/docs/api/limits.md`,
+    ]) {
+      const whole = await call(service, "get_doc", { arguments: { path } });
+      expect(whole.content[0]?.text).toMatch(/^# Limits\n/);
+    }
     const one = await call(service, "search_docs", { arguments: { query: "limits", limit: 1 } });
     expect((one.structuredContent as { results: unknown[] }).results).toHaveLength(1);
     const none = await call(service, "search_docs", { arguments: { query: "zebra xylophone" } });
