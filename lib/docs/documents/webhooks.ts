@@ -14,9 +14,9 @@ const done = new Set(); // keep it in your store
 
 createServer(async (request, response) => {
   const body = await text(request); // the bytes as they came: they are signed
-  let event;
+  let event = Object(); // of any type
   try {
-    event = webhook.verify(body, request.headers);
+    event = webhook.verify(body, Object(request.headers));
   } catch {
     return response.writeHead(401).end();
   }

@@ -52,6 +52,14 @@ describe("the sample receivers of /docs/webhooks", async () => {
   else
     process.stdout.write("The Python receiver is left out: its official library cannot be installed here.\n");
 
+  it("are accepted by TypeScript's compiler, which is strict", async () => {
+    writeFileSync(join(folder, "typed.mts"), sample("ts"));
+    const options = ["--strict", "--noEmit", "--skipLibCheck", "--module", "nodenext", "--types", "node"];
+    const parameters = [resolve("node_modules/typescript/bin/tsc"), ...options, "typed.mts"];
+    const told = promisify(execFile)(process.execPath, parameters, { cwd: folder }).catch((failed) => failed);
+    expect((await told).stdout).toBe("");
+  });
+
   it.each(programs)("verify what comes with the official library, in %s", async (language, name, program) => {
     const file = join(folder, name);
     writeFileSync(file, sample(language));
