@@ -82,7 +82,7 @@ export type BackendName = keyof typeof backendRoutes;
 const open = { site: "backend", limit: "backends", methods: read } as const;
 
 /** The version of the client files for backends, in their first line and their address. A changed file needs another. */
-export const clientVersion = "1.3.0";
+export const clientVersion = "1.4.0";
 
 const clientFile = { ...open, caching: "public, max-age=31536000" } as const;
 

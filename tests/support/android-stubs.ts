@@ -1,27 +1,26 @@
 /**
- * The parts of Android that the Kotlin client calls, as declarations, so that it compiles without an Android SDK. The bodies and
- * values never run.
+ * The parts of Android that the Kotlin client calls, as declarations, so that it compiles without an Android SDK. What starts an
+ * activity can run, and the rest never does.
  */
 export const androidStubs = {
   "app.kt": `package android.app
 open class Activity : android.content.Context() {
-    val intent: android.content.Intent = error("never runs")
+    var intent = android.content.Intent("", android.net.Uri(""))
     protected open fun onCreate(savedInstanceState: android.os.Bundle?) {}
     fun finish() {}
 }`,
   "content.kt": `package android.content
 open class Context {
-    val packageName: String = error("never runs")
-    val packageManager: PackageManager = error("never runs")
+    val packageName = ""
+    val packageManager = PackageManager()
     fun startActivity(intent: Intent) {}
     fun getSharedPreferences(name: String, mode: Int): SharedPreferences = error("never runs")
     companion object { const val MODE_PRIVATE = 0 }
 }
-class PackageManager { fun getLaunchIntentForPackage(name: String): Intent? = error("never runs") }
-class Intent(action: String, data: android.net.Uri) {
-    val data: android.net.Uri? = error("never runs")
-    fun putExtras(extras: android.os.Bundle): Intent = error("never runs")
-    fun addFlags(flags: Int): Intent = error("never runs")
+class PackageManager { fun getLaunchIntentForPackage(name: String): Intent? = null }
+class Intent(action: String, val data: android.net.Uri?) {
+    fun putExtras(extras: android.os.Bundle): Intent = this
+    fun addFlags(flags: Int): Intent = this
     companion object {
         const val ACTION_VIEW = ""
         const val FLAG_ACTIVITY_NEW_TASK = 0
@@ -34,7 +33,10 @@ interface SharedPreferences {
     interface Editor { fun putString(key: String, value: String?): Editor; fun commit(): Boolean }
 }`,
   "net.kt": `package android.net
-class Uri { companion object { fun parse(text: String): Uri = error("never runs") } }`,
+class Uri(private val text: String) {
+    override fun toString() = text
+    companion object { fun parse(text: String) = Uri(text) }
+}`,
   "os.kt": `package android.os
 interface IBinder
 class Bundle { fun putBinder(key: String, value: IBinder?) {} }`,

@@ -1,4 +1,4 @@
-# Corner Office backend client 1.3.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
+# Corner Office backend client 1.4.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
 import base64, contextlib, email.utils, json, random, threading, time, urllib.error, urllib.request, uuid
 from decimal import Decimal
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union

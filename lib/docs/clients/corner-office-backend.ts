@@ -1,4 +1,4 @@
-// Corner Office backend client 1.3.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
+// Corner Office backend client 1.4.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
 import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto";
 
 const timeoutMs = 10_000; // for one attempt
@@ -114,7 +114,7 @@ export class Refused extends Error {
   status: number;
   code: string;
   hint: string;
-  answer: { error: Failure; [figure: string]: unknown };
+  answer: { error: Failure; ok?: boolean; [figure: string]: unknown };
 
   constructor(status: number, answer: Refused["answer"]) {
     super(`${answer.error.message} ${answer.error.hint}`);

@@ -1,4 +1,4 @@
-// Corner Office client 1.3.0, in Kotlin for Android 8 and newer. Nothing else to install.
+// Corner Office client 1.4.0, in Kotlin for Android 8 and newer. Nothing else to install.
 // On another JVM, add org.json and leave out the imports of android and the last part.
 import android.app.Activity
 import android.content.Context
@@ -306,7 +306,7 @@ class Connection(
 
     /**
      * Asks for approval, off the main thread: openBrowser opens a URL, and returns the one that redirectUri receives.
-     * Throws if the owner declines. Returns the session token.
+     * Throws if the owner declines, or it returns "" because they closed the browser. Returns the session token.
      */
     fun connect(redirectUri: String, openBrowser: (address: String) -> String): String {
         val verifier = base64Url(ByteArray(32).also { SecureRandom().nextBytes(it) })
@@ -320,6 +320,7 @@ class Connection(
             )
         )
         val back = openBrowser(url + "/oauth/authorize?" + query)
+        if (back.isEmpty()) throw IOException("The browser was closed.")
         val answer = back.substringAfter("?", "").split("&").associate {
             it.substringBefore("=") to URLDecoder.decode(it.substringAfter("=", ""), "UTF-8")
         }
@@ -337,15 +338,20 @@ class Connection(
 
 // The last part: on Android only.
 
-private val answers = LinkedBlockingQueue<String>()
+@Volatile private var answers = LinkedBlockingQueue<String>()
 
-/** Opens a Custom Tab, and waits for what AnswerActivity receives. Not a web view: the owner sees which site asks. */
+/**
+ * Opens a Custom Tab, and waits for what AnswerActivity receives. Not a web view: the owner sees which site asks. Who has
+ * closed the tab opens another: the answer is that one's, and the call before returns "".
+ */
 fun openCustomTab(context: Context, address: String): String {
-    answers.clear()
+    answers.offer("")
+    val own = LinkedBlockingQueue<String>()
+    answers = own
     val tab = Bundle().apply { putBinder("android.support.customtabs.extra.SESSION", null) }
     val intent = Intent(Intent.ACTION_VIEW, Uri.parse(address)).putExtras(tab)
     context.startActivity(intent.addFlags(Intent.FLAG_ACTIVITY_NEW_TASK))
-    return answers.poll(15, TimeUnit.MINUTES) ?: throw IOException("The owner did not answer.")
+    return own.poll(15, TimeUnit.MINUTES) ?: throw IOException("The owner did not answer.")
 }
 
 /**

@@ -1,4 +1,4 @@
-# Corner Office client 1.3.0, for Python 3.9 and newer. Nothing else to install.
+# Corner Office client 1.4.0, for Python 3.9 and newer. Nothing else to install.
 import base64, hashlib, json, math, os, random, secrets, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
@@ -329,10 +329,10 @@ class FileVault:
             return ""
 
     def write(self, refresh_token):
-        new = os.open(self.path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(new, "w", encoding="utf-8") as file:
+        made = self.path + "." + secrets.token_hex(8)  # another process may write too
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(refresh_token)
-        os.replace(self.path + ".new", self.path)  # all or nothing
+        os.replace(made, self.path)  # all or nothing
 
     def open_key(self):
         """The key is made on first use, by whichever process is first."""

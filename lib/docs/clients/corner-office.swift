@@ -1,4 +1,4 @@
-// Corner Office client 1.3.0, for Swift 5.9 and newer. Nothing else to install.
+// Corner Office client 1.4.0, for Swift 5.9 and newer. Nothing else to install.
 // For Apple's systems. Our tests run the loop and the renewal on Linux. There, Foundation without the correction of
 // swiftlang/swift-corelibs-foundation#5285 ends the program at an answer that breaks off before its headers end:
 // let a supervisor start it again.

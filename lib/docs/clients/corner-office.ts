@@ -1,4 +1,4 @@
-// Corner Office client 1.3.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// Corner Office client 1.4.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
 // For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
@@ -6,6 +6,33 @@ const maxSecondsAfterFault = 300;
 const maxSeconds = 3600; // no answer is good for longer, and no timer waits longer
 
 const maxCharacters = 65_536; // an answer has far fewer
+
+/** What an app passes in. As methods, so that TypeScript takes it with parameters of type string. */
+const passedIn = {
+  async readToken(_deadToken = "") {
+    return "";
+  },
+  async openBrowser(_address = "", _redirectUri = "") {
+    return "";
+  },
+  openPage(_address = "") {
+    return Object();
+  },
+  vault: {
+    async read() {
+      return "";
+    },
+    write(_refreshToken = "") {
+      return Object();
+    },
+    // It may be left out.
+    ...(Boolean() && {
+      async openKey() {
+        return Object();
+      },
+    }),
+  },
+};
 
 /**
  * Sends a request, with the headers for a nonce. A service whose clock differs sends one, for another attempt. What is no
@@ -72,7 +99,7 @@ export class CompanyGate {
    * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets
    * the token that no longer works, to renew it.
    */
-  constructor(url = "", readToken = async (_deadToken = "") => "") {
+  constructor(url = "", readToken = passedIn.readToken) {
     this.url = url;
     this.readToken = readToken;
   }
@@ -205,7 +232,7 @@ const keyType = { name: "ECDSA", namedCurve: "P-256" };
 
 /** This app's key in a browser's store, from which no script can take it; null where there is none. */
 async function openBrowserKey() {
-  const { indexedDB, crypto } = globalThis;
+  const { indexedDB, crypto } = Object(globalThis); // not every project knows a browser's types
   if (!indexedDB || !crypto?.subtle) return null;
   const asked = (request = Object()) =>
     new Promise((resolve, reject) => {
@@ -248,11 +275,7 @@ export class Connection {
    * vault stores one refresh token where the system stores passwords; read returns "" if there is none. If it keeps a key
    * too, its openKey returns that. Tokens are then bound to the key, as in a browser; else anyone can use a copy of them.
    */
-  constructor(
-    url = "",
-    clientId = "",
-    vault = { read: async () => "", write: async (_refreshToken = "") => {} },
-  ) {
+  constructor(url = "", clientId = "", vault = passedIn.vault) {
     this.url = url;
     this.clientId = clientId;
     this.vault = vault;
@@ -274,7 +297,7 @@ export class Connection {
 
   async fetchToken(fields = {}, nowMs = performance.now()) {
     const address = `${this.url}/oauth/token`;
-    const key = await (Object(this.vault).openKey?.() ?? openBrowserKey());
+    const key = await (this.vault.openKey?.() ?? openBrowserKey());
     const proof = async (nonce = "") => key && { DPoP: await prove(key, "POST", address, nonce) };
     const request = {
       method: "POST",
@@ -306,9 +329,9 @@ export class Connection {
 
   /**
    * Asks for approval in the system's browser: openBrowser opens a URL, and returns the one that redirectUri receives.
-   * Throws if the owner declines.
+   * Throws if the owner declines, or it returns "" because they closed the browser.
    */
-  async connect(redirect_uri = "", openBrowser = async (_address = "", _redirectUri = "") => "") {
+  async connect(redirect_uri = "", openBrowser = passedIn.openBrowser) {
     const code_verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
     const state = base64url(crypto.getRandomValues(new Uint8Array(16)));
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code_verifier));
@@ -322,6 +345,7 @@ export class Connection {
       code_challenge_method: "S256",
     });
     const back = await openBrowser(`${this.url}/oauth/authorize?${query}`, redirect_uri);
+    if (back === "") throw new Error("The browser was closed.");
     const answer = new URLSearchParams(back.slice(back.indexOf("?") + 1));
     // Any app can open our scheme: accept only an answer to this request from this service (RFC 9207).
     if (answer.get("state") !== state || answer.get("iss") !== this.url) {
@@ -338,10 +362,7 @@ export class Connection {
 // On a computer only. getBuiltinModule keeps Node's modules out of a phone app's bundle.
 
 /** Asks for approval in the owner's browser, at a loopback address (RFC 8252 §7.3), within 15 minutes. */
-export async function connectOnDesktop(
-  connection = new Connection(),
-  openBrowser = async (_address = "") => {},
-) {
+export async function connectOnDesktop(connection = new Connection(), openBrowser = passedIn.openPage) {
   const server = process.getBuiltinModule("node:http").createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(0)));
   const redirectUri = `http://127.0.0.1:${Object(server.address()).port}/callback`;
@@ -354,10 +375,11 @@ export async function connectOnDesktop(
         const { href, pathname, searchParams } = new URL(path ?? "", redirectUri);
         // Other programs can call this port, but do not know the state.
         if (pathname !== "/callback" || searchParams.get("state") !== state) {
-          return response.writeHead(404).end();
+          response.writeHead(404).end();
+        } else {
+          response.setHeader("Connection", "close").end("Done. You can close this window.");
+          resolve(href);
         }
-        response.setHeader("Connection", "close").end("Done. You can close this window.");
-        resolve(href);
       });
     });
     await openBrowser(address);
@@ -391,8 +413,9 @@ export class FileVault {
 
   async write(refreshToken = "") {
     const { rename, writeFile } = process.getBuiltinModule("node:fs/promises");
-    await writeFile(`${this.path}.new`, refreshToken, { mode: 0o600 });
-    await rename(`${this.path}.new`, this.path); // all or nothing
+    const made = `${this.path}.${crypto.randomUUID()}`; // another process may write too
+    await writeFile(made, refreshToken, { mode: 0o600 });
+    await rename(made, this.path); // all or nothing
   }
 
   /** The key is made on first use, by whichever process is first. */

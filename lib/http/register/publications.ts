@@ -41,7 +41,7 @@ export const publications = {
 } as const satisfies Record<string, Route>;
 
 /** The version of the client files, in their first line and their address. A changed file needs another. */
-export const clientVersion = "1.3.0";
+export const clientVersion = "1.4.0";
 
 const clientFile = { ...published, caching: "public, max-age=31536000" } as const;
 const clientFolder = `${documentPages.client.path}/${clientVersion}` as const;

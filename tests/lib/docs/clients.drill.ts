@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -304,6 +304,37 @@ for moment in CommandLine.arguments.dropFirst(2) {
             println("""said {"mayRun":\${gate.mayRun()},"token":"\${connection.readToken()}","kept":"$kept"}""")
             continue
         }
+        if (moment == "sign in twice") {
+            val connection = Connection("http://127.0.0.1:9", "studio", object : Vault {
+                override fun read() = ""
+                override fun write(refreshToken: String) {}
+            })
+            val ends = java.util.concurrent.LinkedBlockingQueue<String>()
+            val addresses = java.util.concurrent.LinkedBlockingQueue<String>()
+            fun signIn(name: String) = kotlin.concurrent.thread(isDaemon = true) {
+                try {
+                    connection.connect("com.example.studio:/signed-in") { address ->
+                        addresses.put(address)
+                        openCustomTab(android.content.Context(), address)
+                    }
+                } catch (failure: java.io.IOException) {
+                    ends.put(name + ": " + failure.message)
+                }
+            }
+            val first = signIn("first")
+            addresses.take()
+            while (first.state != Thread.State.TIMED_WAITING) Thread.sleep(1)
+            signIn("second")
+            val state = addresses.take().substringAfter("&state=").substringBefore("&")
+            println("""said {"ended":"\${ends.take()}"}""")
+            val activity = AnswerActivity()
+            val back = "com.example.studio:/signed-in?code=c&state=$state&iss=http%3A%2F%2F127.0.0.1%3A9"
+            activity.intent = android.content.Intent("", android.net.Uri(back))
+            AnswerActivity::class.java.getDeclaredMethod("onCreate", android.os.Bundle::class.java)
+                .apply { isAccessible = true }.invoke(activity, null)
+            println("""said {"ended":"\${ends.take()}"}""")
+            continue
+        }
         if (moment == "renew") { token = "second"; continue }
         if (moment == "renewable") { isRenewable = true; continue }
         if (moment == "away") { isAway = !isAway; continue }
@@ -344,6 +375,7 @@ type Moment =
   | "renew"
   | "renewable"
   | "away"
+  | "sign in twice"
   | `${"" | "renew " | "bound "}at ${string}`
   | `contents ${number}`;
 
@@ -551,6 +583,42 @@ describe.each(installed)("the complete client in %s", (_, client) => {
   });
 });
 
+it.runIf(installed.some(([language]) => language === "Kotlin"))(
+  "an Android app whose owner closed the tab and asked again takes the answer to the last one",
+  async () => {
+    const said = await drive<object>(clients.Kotlin as Client, [], ["sign in twice"]);
+    expect(said).toEqual([
+      { ended: "first: The browser was closed." },
+      { ended: "second: No token now: 0" }, // there is no service
+    ]);
+  },
+);
+
+it.each([
+  [
+    "node",
+    `import { FileVault } from "./client.mjs";
+await Promise.all(Array.from({ length: 50 }, (_, at) => new FileVault("shared").write("token " + at)));`,
+  ],
+  [
+    "python3",
+    `import threading
+from client import FileVault
+threads = [threading.Thread(target=FileVault("shared").write, args=(f"token {at}",)) for at in range(50)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()`,
+  ],
+])(
+  "keeps a whole token in its file when several processes renew it at once, in %s",
+  async (program, code) => {
+    if (!isAvailable(program)) return;
+    const { stderr } = await execute(program, [program === "node" ? "-e" : "-c", code], inFolder);
+    expect(stderr).toBe("");
+    expect(readFileSync(join(folder, "shared"), "utf8")).toMatch(/^token \d+$/);
+    expect(readdirSync(folder).filter((name) => name.startsWith("shared"))).toEqual(["shared"]);
+  },
+);
+
 describe("the loop of the complete client", () => {
   it("in TypeScript waits an hour, not a millisecond, if a person has to sign in, and asks at once if it is woken", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -642,7 +710,7 @@ it("a client file that changes gets another version", () => {
   const hash = createHash("sha256")
     .update(files.map(({ text }) => text).join(""))
     .digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.3.0": "09724064df29ab54" });
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.4.0": "a216f656e6848759" });
   for (const { text } of files) expect(text).toContain(`Corner Office client ${clientVersion}`);
 });
 

@@ -227,13 +227,16 @@ describe("the phone app", async () => {
   });
 
   it("rejects an answer to another request or from another service", async () => {
-    for (const change of [
-      (back: string) => back.replace(/state=[^&]+/, "state=another"),
-      (back: string) => back.replace(/iss=[^&]+/, "iss=https%3A%2F%2Fevil.example"),
-      () => "",
-    ]) {
+    for (const [change, why] of [
+      [(back: string) => back.replace(/state=[^&]+/, "state=another"), "The answer is not for this request."],
+      [
+        (back: string) => back.replace(/iss=[^&]+/, "iss=https%3A%2F%2Fevil.example"),
+        "The answer is not for this request.",
+      ],
+      [() => "", "The browser was closed."],
+    ] as const) {
       const asked = make().connect(scheme, async (address) => change(await inBrowser(address)));
-      await expect(asked).rejects.toThrow("The answer is not for this request.");
+      await expect(asked).rejects.toThrow(why);
     }
   });
 
@@ -283,6 +286,50 @@ describe("the phone app", async () => {
     const stolen = new Map([["corner-office", items.get("corner-office") ?? ""]]);
     expect(await phone(stolen).readToken()).toBe("");
     expect(keyOf(await phone(items).readToken())).toBe(keyOf(token));
+  });
+
+  it("is accepted by the strictest compiler of a program that knows no browser, with what the program passes in", async () => {
+    const app = newHome();
+    const program = `
+import { CompanyGate, Connection, connectOnDesktop, FileVault } from "./corner-office.js";
+let kept = "";
+const read = async () => kept;
+const write = async (refreshToken: string) => { kept = refreshToken; };
+const openKey = async () => ({ jwk: {}, privateKey: {} });
+export const bare = new Connection("", "studio", { read, write });
+export const bound = new Connection("", "studio", { read, write, openKey });
+export const inFile = new Connection("", "native", new FileVault("token"));
+export const gate = new CompanyGate("", async (deadToken: string) => bare.readToken(deadToken));
+export const signIn = () => bare.connect("com.example.studio:/signed-in", async (address: string) => address);
+export const onDesktop = () => connectOnDesktop(bare, async (address: string) => ({ opened: address }));
+// @ts-expect-error: it cannot be read
+export const unread = new Connection("", "studio", { write });
+`;
+    writeFileSync(join(app, "corner-office.ts"), text);
+    writeFileSync(join(app, "program.ts"), program);
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noPropertyAccessFromIndexSignature: true,
+      noImplicitReturns: true,
+      noImplicitOverride: true,
+      noUnusedLocals: true,
+      noUnusedParameters: true,
+      verbatimModuleSyntax: true,
+      erasableSyntaxOnly: true,
+      noEmit: true,
+      target: "es2022",
+      module: "nodenext",
+      lib: ["es2022"],
+      skipLibCheck: true,
+      types: ["node"],
+      typeRoots: [resolve("node_modules/@types")],
+    };
+    writeFileSync(join(app, "package.json"), JSON.stringify({ type: "module" }));
+    writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    const { output } = await run(app, "node", resolve("node_modules/typescript/bin/tsc"), "decline");
+    expect(output).toBe("");
   });
 
   it("is accepted by the compiler of a new Expo app, which is strict", async () => {
