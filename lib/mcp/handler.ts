@@ -66,7 +66,7 @@ async function answerMessage(
       : "the body is not a JSON-RPC 2.0 message";
     return refuse(ProtocolErrorCode.InvalidRequest, `Invalid Request: ${why}`, idOf(message));
   }
-  const answer = () => exchange(headers, message, () => createServer(caller, request));
+  const answer = () => exchange(headers, message, (isLegacy) => createServer(caller, request, isLegacy));
   // One of an account may wait for the store.
   return needsToken ? answer() : inTurn(request, answer);
 }
@@ -185,7 +185,7 @@ function rpcError(code: number, message: string, id: string | number | null) {
 async function exchange(
   headers: SentHeaders,
   message: Message,
-  createServer: () => McpServer,
+  createServer: (isLegacy: boolean) => McpServer,
 ): Promise<ResponseParts> {
   const { method, id = null } = message;
   const own = new Headers([...headers]);
@@ -206,8 +206,8 @@ async function exchange(
   const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers: own });
   const parsed = { parsedBody: message };
   const response = isLegacy
-    ? await answerLegacy(createServer(), request, parsed)
-    : await createMcpHandler(createServer, { legacy: "reject", onerror }).fetch(request, parsed);
+    ? await answerLegacy(createServer(true), request, parsed)
+    : await createMcpHandler(() => createServer(false), { legacy: "reject", onerror }).fetch(request, parsed);
   if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);
   const mediaType = response.headers.get("content-type");
   return {

@@ -26,9 +26,13 @@ const unchanging = { listChanged: false };
 
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
-/** Creates the MCP server of one request, so that requests never share a caller. */
-export function createMcpServer(caller: Caller, request: Call): McpServer {
-  const server = new McpServer(describeServer(), {
+/**
+ * Creates the MCP server of one request, so that requests never share a caller. To a client of a legacy protocol it names no
+ * icons: Cursor, Copilot and claude.ai have refused all of it for them (github/github-mcp-server#1644, anthropics/claude-ai-mcp#474).
+ */
+export function createMcpServer(caller: Caller, request: Call, isLegacy: boolean): McpServer {
+  const { icons, ...plain } = describeServer();
+  const server = new McpServer(isLegacy ? plain : { ...plain, icons }, {
     instructions,
     capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
     cacheHints: {

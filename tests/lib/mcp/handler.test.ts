@@ -47,6 +47,8 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
         prompts: { listChanged: false },
       });
       expect(serverInfo).toMatchObject({ name: "corner-office", title: "Corner Office" });
+      // github/github-mcp-server#1644, github/copilot-cli#486, anthropics/claude-ai-mcp#474
+      expect(serverInfo).not.toHaveProperty("icons");
     }
   });
 
