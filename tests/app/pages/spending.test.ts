@@ -88,11 +88,13 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
     expect(exported.holds).toEqual([{ ...kept, ...times, closedAs: null, closedAt: null }]);
     await write(worker, `/v1/holds/${hold.id}/release`, {});
     expect(await read(owner)).toEqual(["What used your credits", "Nothing yet."]);
-    for (const reason of Array.from({ length: 11 }, (_, n) => `Film ${n}`))
-      await write(worker, `/v1/accounts/${owner.id}/holds`, { ...body, credits: "0.5", reason });
-    const many = await read(owner);
-    expect(many.filter((line) => line.startsWith("Film"))).toHaveLength(10);
-    expect(many.at(-1)).toBe("The first 10 to expire; there are more.");
+    const holdFilm = (n: number) =>
+      write(worker, `/v1/accounts/${owner.id}/holds`, { ...body, credits: "0.5", reason: `Film ${n}` });
+    for (let n = 0; n < 10; n++) await holdFilm(n);
+    const most = await read(owner);
+    expect(most.at(-1)).toContain("Film 9 ");
+    await holdFilm(10);
+    expect(await read(owner)).toEqual([...most, "The first 10 to expire; there are more."]);
   });
 
   it("says how much it draws when there is more", async () => {

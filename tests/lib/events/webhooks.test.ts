@@ -104,6 +104,20 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     await receiver.stop();
   });
 
+  it("go to fifty receivers at most", async () => {
+    const rows = Array.from(
+      { length: 49 },
+      (_, at) => `('wh_${at}', 'https://x.example', '', 0, 0, 0, 1, 0)`,
+    );
+    const columns = "id, url, sealed_secret, added_at_ms, position, version, stopped_at_ms, lease_until_ms";
+    await stage.query(`INSERT INTO webhooks (${columns}) VALUES ${rows.join()}`);
+    await webhook("add", "https://x.example");
+    expect((await service.admin("webhook", "add", "https://x.example")).stderr).toContain(
+      "There are 50 webhooks already.",
+    );
+    await stage.query("DELETE FROM webhooks");
+  });
+
   it("are signed with two secrets for a day after a rotation, or with a private key", async () => {
     const { receiver, id } = await receive();
     const former = receiver.secret;

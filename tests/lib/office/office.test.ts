@@ -199,6 +199,9 @@ describe.each(engines)("the office on $name", async (engine) => {
     it("are changed several at once, each once however often the form is sent, and those refused are named", async () => {
       const once = hiddenField(await ann.open("/accounts?find=page-2"), "once");
       const credits = { act: "credits", once, amount: "-2", reason: "sold twice" };
+      const nobody = Array.from({ length: 201 }, (_, at) => `nobody-${at}`);
+      expect((await changeSeveral(nobody.slice(1), credits)).text).toContain("Done for 0 of 200");
+      expect((await changeSeveral(nobody, credits)).text).toContain("Choose at most 200: there are 201.");
       await service.adminJson("credits", "add", "page-20@example.com", "5");
       await service.adminJson("credits", "add", "page-22@example.com", "5");
       const half = await changeSeveral(["page-20", "page-21", "nobody", "page-22"], credits);
@@ -686,6 +689,9 @@ describe.each(engines)("the office on $name", async (engine) => {
     });
 
     it("refuses more than 200 at once, and keeps the list in the form", async () => {
+      const none = Array.from({ length: 200 }, (_, at) => `w${at}@`).join("\n");
+      const most = await ann.submit("/waiting/invite", { emails: none, plan: "hobby" });
+      expect(most.text).toContain("Invited 0 of 200");
       const emails = Array.from({ length: 201 }, (_, at) => `w${at}@example.com`).join("\n");
       const { status, text } = await ann.submit("/waiting/invite", { emails, plan: "hobby" });
       expect(status).toBe(400);

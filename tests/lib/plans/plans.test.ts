@@ -188,6 +188,15 @@ describe.each(engines)("plans on $name", async (engine) => {
     expect(plans).toHaveLength(3);
   });
 
+  it("takes as many prices, features and limits as it says", async () => {
+    const count = (most: number, words: (at: number) => string[]) =>
+      Array.from({ length: most }, (_, at) => words(at)).flat();
+    const limits = count(50, (at) => ["--limit", `l${at}=1`]);
+    await admin("plan", "set", "x", ...count(20, (at) => ["--price", `price_${at}`]), ...limits);
+    const features = count(50, (at) => ["--feature", `f${at}`]);
+    await admin("account", "add", email, ...features, ...limits.map((word) => word.replace("=", "-own=")));
+  });
+
   it("keeps at most fifty", async () => {
     const rows = Array.from({ length: maxPlans - 3 }, (_, at) => `('p${at}', '', '', '{}', '{}', 0, 9)`);
     const columns = "name, title, description, features, limits, credit_thousandths, position";
