@@ -26,8 +26,8 @@ const maxPrices = 10; // each is read at Stripe to show it
 export function parseBilling(env: Environment, faults: string[]) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL } = env;
   if (billingNames.every((name) => !env[name])) return undefined;
-  const missing = needed.filter((name) => !env[name]);
-  if (!secretKey || !webhookSecret || missing.length > 0) {
+  if (!secretKey || !webhookSecret) {
+    const missing = needed.filter((name) => !env[name]);
     faults.push(`${missing.join(", ")}: missing, while other settings of billing are set`);
     return undefined;
   }

@@ -83,8 +83,7 @@ export class DeliveryRunner {
     await this.readAgain(db);
     const items = [...this.chains.values()].flat();
     const stored = items.filter(({ isStored }) => isStored).length;
-    if (stored < maxWaiting && items.length - stored < maxUnsettled && !this.isAway(Date.now()))
-      await this.read(db);
+    if (stored < maxWaiting && items.length - stored < maxUnsettled && !this.isAway) await this.read(db);
     this.start();
   }
 
@@ -135,11 +134,10 @@ export class DeliveryRunner {
     const nowMs = Date.now();
     if (nowMs < this.awayUntilMs || !this.maySend(nowMs)) return;
     const due = [...this.chains].filter(
-      ([account, [first]]) =>
-        !this.inWork.has(account) && first && (this.isAway(nowMs) || first.nextAtMs <= nowMs),
+      ([account, [first]]) => !this.inWork.has(account) && first && (this.isAway || first.nextAtMs <= nowMs),
     );
-    const free = this.isAway(nowMs) ? (this.inWork.size > 0 ? 0 : 1) : accountsAtOnce - this.inWork.size;
-    if (this.isAway(nowMs)) due.sort(() => Math.random() - 0.5);
+    const free = this.isAway ? (this.inWork.size > 0 ? 0 : 1) : accountsAtOnce - this.inWork.size;
+    if (this.isAway) due.sort(() => Math.random() - 0.5);
     for (const [account, chain] of due.slice(0, free)) {
       const work = this.send(chain).finally(() => {
         this.inWork.delete(account);
@@ -155,14 +153,14 @@ export class DeliveryRunner {
     return !this.isStopping && nowMs < this.leaseUntilMs - 1000;
   }
 
-  private isAway(nowMs: number): boolean {
-    return this.awayTries > 0 || nowMs < this.awayUntilMs;
+  private get isAway(): boolean {
+    return this.awayTries > 0;
   }
 
   private async send(chain: Item[]): Promise<void> {
     for (
       let item = chain[0];
-      item && item.nextAtMs <= Date.now() + (this.awayTries ? Infinity : 0);
+      item && item.nextAtMs <= Date.now() + (this.isAway ? Infinity : 0);
       item = chain[0]
     ) {
       const nowMs = Date.now();
@@ -180,14 +178,14 @@ export class DeliveryRunner {
       else if (!this.refuse(chain, item, said, nowMs, atMs)) return;
       chain.shift();
       this.settled.push({ item, state: isAccepted ? "delivered" : "failed", atMs, said });
-      if (this.awayTries > 0) return;
+      if (this.isAway) return;
     }
   }
 
   private accept(): void {
     this.failingSinceMs = null;
     this.failedInTurn.clear();
-    if (this.awayTries === 0) return;
+    if (!this.isAway) return;
     // It is back: what waits need not wait for its own time.
     this.awayTries = 0;
     this.awayUntilMs = 0;
@@ -211,7 +209,7 @@ export class DeliveryRunner {
     const askedMs = Math.min(said.retryAfterMs, 4 * hourMs);
     // Those that were on their way when it was found to be away are no further tries.
     const isTry = sentAtMs >= this.awayUntilMs;
-    if (isTry && (this.awayTries > 0 || this.failedInTurn.size >= accountsOfAway))
+    if (isTry && (this.isAway || this.failedInTurn.size >= accountsOfAway))
       this.awayUntilMs = atMs + Math.max(awayDelayMs(this.awayTries++), askedMs);
     item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), askedMs);
     this.park(item, atMs, said);

@@ -9,6 +9,8 @@ export type Fault =
   | "429"
   | "500"
   | "html"
+  | "400"
+  | "concurrent"
   | "422"
   | "422 from"
   | "451"
@@ -35,6 +37,8 @@ export type Accepted = {
 const apiKey = "re_test";
 const errors = {
   "403": { statusCode: 403, name: "invalid_api_key", message: "API key is invalid" },
+  "400": { statusCode: 400, name: "validation_error", message: "The `html` field is not a string." },
+  concurrent: { statusCode: 409, name: "concurrent_idempotent_requests", message: "It is in work." },
   "422": { statusCode: 422, name: "validation_error", message: "Invalid `to` field." },
   "422 from": {
     statusCode: 422,

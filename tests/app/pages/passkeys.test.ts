@@ -121,6 +121,7 @@ describe.each(engines)("on $name", async (engine) => {
     expect((await rename("  My <b>key</b>  ")).headers.location).toBe("/home/access?renamed#ways");
     const renamed = (await browser.open("/home/access?renamed")).text;
     expect(renamed).toMatch(/My &lt;b&gt;key&lt;\/b&gt;.*Add a passkey/s);
+    expect((await rename("x".repeat(60))).headers.location).toBe("/home/access?renamed#ways");
     for (const name of ["", "  ", "x".repeat(61), "\u3164\u200B"]) {
       expect((await rename(name)).headers.location).toBe("/home/access?problem=name#ways");
     }

@@ -396,6 +396,10 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       400,
       "The Idempotency-Key is missing.",
     ]);
+    expect((await worker.post(path, body, "x".repeat(255))).status).toBe(200);
+    expect(JSON.parse((await worker.post(path, body, "x".repeat(256))).text).error.message).toBe(
+      "The Idempotency-Key is longer than 255 characters.",
+    );
   });
 
   it.each([

@@ -380,7 +380,10 @@ describe("parseSettings", () => {
     "CLERK_WEBHOOK_SIGNING_SECRET=whsec_short": "is not a signing secret (whsec_…)",
     "CLERK_SECRET_KEY=x": "is not a Clerk secret key (sk_live_… or sk_test_…)",
     "CLERK_SECRET_KEY=sk_live_x": "belongs to another instance than CLERK_PUBLISHABLE_KEY (live or test)",
-    "CLERK_JWT_KEY=": "missing, while other Clerk keys are set",
+    "CLERK_JWT_KEY=": "CLERK_JWT_KEY: missing, while other Clerk keys are set",
+    "CLERK_PUBLISHABLE_KEY=": "CLERK_PUBLISHABLE_KEY: missing, while other Clerk keys are set",
+    "CLERK_SECRET_KEY=": "CLERK_SECRET_KEY: missing, while other Clerk keys are set",
+    "CLERK_WEBHOOK_SIGNING_SECRET=": "CLERK_WEBHOOK_SIGNING_SECRET: missing, while other Clerk keys are set",
     [`CLERK_JWT_KEY=${rsa(2056)}`]: "is not an RSA-2048 public key in PEM form",
     [`CLERK_JWT_KEY=${rsa(2048, 3)}`]: "is not an RSA-2048 public key in PEM form",
     [`CLERK_JWT_KEY=${ec.publicKey}`]: "is not an RSA-2048 public key in PEM form",
@@ -416,7 +419,8 @@ describe("parseSettings", () => {
     [`DKIM_PRIVATE_KEY=${pem(1024)}`]: "is not an RSA private key in PEM form, of 2048 bits or more",
   });
   refuses(stripe, {
-    "STRIPE_WEBHOOK_SECRET=": "missing, while other settings of billing are set",
+    "STRIPE_WEBHOOK_SECRET=": "STRIPE_WEBHOOK_SECRET: missing, while other settings of billing are set",
+    "STRIPE_SECRET_KEY=": "STRIPE_SECRET_KEY: missing, while other settings of billing are set",
     "STRIPE_SECRET_KEY=pk_test_x": "is not a secret or restricted key",
     "STRIPE_WEBHOOK_SECRET=x": "is not a signing secret (whsec_…)",
     "STRIPE_LICENCE_PRICES=prod_x":
@@ -429,11 +433,14 @@ describe("parseSettings", () => {
     "STRIPE_PROMOTION_CODES=yes": "must be off or on",
     "LICENCE_GRACE_DAYS=2w": "must be a whole number from 0 to 999",
     "STRIPE_API_URL=http://stripe.example.com": "must be an http address on loopback",
+    "STRIPE_API_URL=https://127.0.0.1": "must be an http address on loopback",
   });
 
   it.each([
     [{}, "PORT", "65535"],
     [{}, "TRUSTED_PROXY_HOPS", "10"],
+    [database, "DATABASE_DIRECT_URL", "postgres://db/x"],
+    [database, "VERCEL", "1"],
     [{}, "HOSTED_AGENT_NETWORKS", "203.0.113.7/32, 2001:db8::1/128"],
     [traced, "OTEL_TRACES_SAMPLER_ARG", "0"],
     [traced, "OTEL_TRACES_SAMPLER_ARG", "1"],

@@ -256,6 +256,8 @@ describe("SMTP", async () => {
     // SES' sandbox (GoogleCloudPlatform/cloud-build-notifiers#87) and its rate (knadh/listmonk#2273).
     [".", "554 Message rejected: Email address is not verified.", true, 0],
     [".", "454 Throttling failure: Maximum sending rate exceeded.", true, 1000],
+    // Office 365's connections at once.
+    ["MAIL", "432 4.3.2 STOREDRV.ClientSubmit; sender thread limit exceeded", true, 1000],
     // Gmail's quota of the day (PHPMailer/PHPMailer#2113) and a provider's (WWBN/AVideo#7527).
     [".", "550-5.4.5 Daily user sending limit exceeded.\r\n550 5.4.5 https://support.google.com", true, 0],
     [".", "552 Message would take you over your relay quota of 500", true, 0],
@@ -354,6 +356,8 @@ describe("Resend", async () => {
       ["html", "resend: 502 application_error", unknown],
       ["reset", "resend: no answer", unknown],
       ["403", "resend: 403 invalid_api_key", { ...refused, mayRetry: true }],
+      ["400", "resend: 400 validation_error", refused],
+      ["concurrent", "resend: 409 concurrent_idempotent_requests", unknown],
       ["422", "resend: 422 validation_error", refused],
       ["422 from", "resend: 422 validation_error", { ...refused, mayRetry: true }],
       ["451", "resend: 451 security_error", refused],

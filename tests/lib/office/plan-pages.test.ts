@@ -158,6 +158,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     ],
     [{ name: "hobby" }, "There is already a plan hobby."],
     [{ title: "" }, "The title must be one line of 1 to 500 characters."],
+    [{ title: "x".repeat(501) }, "The title must be one line of 1 to 500 characters."],
     [{ features: "Voice notes" }, "“Voice notes” is no name"],
     [{ features: "voice\nvoice = Again" }, "“voice” is there twice."],
     [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { sumByDay } from "@/lib/status/outages";
+import { describeLength, sumByDay } from "@/lib/status/outages";
 
 const hourMs = dayMs / 24;
 const nowMs = Date.parse("2026-11-28T12:00:00Z");
@@ -38,4 +38,20 @@ describe("the days of a part", () => {
     expect(daysOf(outage("Mail", "2026-08-30T10:00:00Z", "2026-08-30T11:00:00Z"))).toEqual([]);
     expect(daysOf(outage("Mail", "2026-08-30T23:00:00Z", "2026-08-31T01:00:00Z"))).toEqual([[90, 1]]);
   });
+
+  it("begin at midnight: what begins then is of that day alone, and what was last seen then of both", () => {
+    expect(daysOf(outage("Mail", "2026-11-28T00:00:00Z", "2026-11-28T01:00:00Z"))).toEqual([[1, 1]]);
+    expect(daysOf(outage("Mail", "2026-11-27T23:00:00Z", "2026-11-28T00:00:00Z"))).toEqual([
+      [2, 1],
+      [1, 1 / hourMs],
+    ]);
+  });
+});
+
+it.each([
+  [59_999, "under a minute"],
+  [60_000, "1 minute"],
+  [3 * hourMs, "3 hours"],
+])("an outage of %i ms is said to be of %s", (ms, words) => {
+  expect(describeLength(ms)).toBe(words);
 });

@@ -78,6 +78,14 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     ]);
   });
 
+  it("are two when a part was well for ten minutes", async () => {
+    for (const atMs of [startMs, startMs + 10 * minute]) {
+      await record(["Mail"], atMs);
+      await record([], atMs + minute);
+    }
+    expect(await list()).toHaveLength(2);
+  });
+
   it("are written with their beginning once the store is back", async () => {
     const away = async () => Promise.reject(new Error("the store is away"));
     await expect(record(["Mail"], startMs, unwritten, away)).rejects.toThrow("the store is away");
