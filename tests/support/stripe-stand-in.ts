@@ -74,7 +74,7 @@ type Invoice = Pick<
   automatic_tax?: { enabled: boolean };
 };
 /** What a bank says to a card while its owner is away. */
-type CardAnswer = "paid" | "declined" | "confirmation" | "processing";
+type CardAnswer = "paid" | "declined" | "confirmation" | "action" | "processing";
 type Charge = Pick<
   Stripe.Charge,
   "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status" | "currency"
@@ -863,11 +863,14 @@ export class StripeStandIn {
     }
     const isProcessing = card.answer === "processing";
     const code = card.answer === "confirmation" ? "authentication_required" : "card_declined";
+    const [status, ofIntent] = {
+      declined: ["requires_payment_method", code],
+      confirmation: ["requires_payment_method", code],
+      action: ["requires_action", null],
+      processing: ["processing", null],
+    }[card.answer] as [string, string | null];
     const intent = this.newId("pi");
-    this.intents.set(intent, {
-      status: isProcessing ? "processing" : "requires_payment_method",
-      code: isProcessing ? null : code,
-    });
+    this.intents.set(intent, { status, code: ofIntent });
     invoice.intents.push(intent);
     if (isProcessing) return ok(invoice);
     return { status: 402, body: { error: { type: "card_error", code, message: "Your card was declined." } } };

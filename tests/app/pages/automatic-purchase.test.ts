@@ -17,6 +17,8 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
   const owners = await openAutomaticPurchases(shop);
   const { customerOf, cardOf, start, prove, admit, spend, page } = owners;
   const { balanceOf, invoicesOf, statesOf, paid, stopMails, round } = owners;
+  const payFault = (fault: "400" | "500") => (request: string) =>
+    request.endsWith("/pay") ? fault : ("none" as const);
   afterEach(() => {
     stripe.faultOf = () => "none";
     stripe.whenDone = () => {};
@@ -178,6 +180,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
   it.each([
     ["declined", "Your card was declined, and you were not charged."],
     ["confirmation", "Your bank wants you to confirm each payment"],
+    ["action", "Your bank wants you to confirm each payment"],
   ] as const)(
     "are turned off by a card that is %s, with a mail, after one attempt",
     async (answer, words) => {
@@ -231,6 +234,30 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
       expect(line).toContain("Stripe: This cannot be read.");
       expect(line).toContain("Stripe refused an automatic purchase");
     });
+  });
+
+  it.each([
+    [
+      "their owner turns them off",
+      ({ browser, id }: Buyer) => browser.submit("/home/credits/automatic/end", { account: id }),
+    ],
+    ["the saved card goes", (buyer: Buyer) => stripe.cards.delete(customerOf(buyer))],
+    ["Stripe refuses their payment", () => Object.assign(stripe, { faultOf: payFault("400") })],
+  ])("that Stripe did not answer end without a charge where %s meanwhile", async (_, happens) => {
+    const buyer = await admit(150);
+    await round();
+    stripe.faultOf = payFault("500");
+    await spend(buyer, "60");
+    await round();
+    // The server may have begun the purchase by itself, so that the round waits for nothing.
+    await eventually(() => expect([statesOf(buyer), paid(buyer)]).toEqual([["open"], 0]));
+    stripe.faultOf = () => "none";
+    await happens(buyer);
+    shop.pass(leaseMs + 1000);
+    await round();
+    await eventually(() => expect(statesOf(buyer)).toEqual(["void"]));
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([0, 90]);
+    expect(await page(buyer)).not.toContain("Turn it off");
   });
 
   it("wait for a bank that thinks, and neither charge again nor give credits meanwhile", async () => {
@@ -339,8 +366,9 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
       await round();
       await spend(buyer, "60");
       await round();
+      // The server may have begun the purchase by itself, so that the round waits for nothing.
+      await eventually(async () => expect(await balanceOf(buyer)).toBe(590));
       expect(invoicesOf(buyer)).toMatchObject([{ status: "paid", currency }]);
-      expect(await balanceOf(buyer)).toBe(590);
       pack.currency_options = { eur: { unit_amount: 1000 }, usd: { unit_amount: 1100 } } as never;
       shop.pass(keptMs);
     }
