@@ -176,13 +176,15 @@ const barred = {
   title: "Your sign-in is locked",
   status: 403,
   content: (
-    <div className="narrow">
-      <h1>Your sign-in is locked</h1>
-      <p>
-        Too many wrong attempts to sign in lock it, usually for an hour, or the people who run this service
-        have. Your account stays as it is. Reload this page later.
-      </p>
-      <Support />
+    <div className="home">
+      <div className="narrow">
+        <h1>Your sign-in is locked</h1>
+        <p>
+          Too many wrong attempts to sign in lock it, usually for an hour, or the people who run this service
+          have. Your account stays as it is. Reload this page later.
+        </p>
+        <Support />
+      </div>
     </div>
   ),
 };
