@@ -92,13 +92,13 @@ test("an open page shows the end of the trial by itself", async ({ page }) => {
   await page.clock.install();
   const soon = new Date(Date.now() + 60_000).toISOString();
   await comeHome(page, "ending@example.com", "--trial-ends", soon);
-  await expect(verdict(page)).toContainText("Ends soon");
+  await expect(verdict(page)).toContainText("Your trial ends on ");
   await expect(verdict(page)).toContainText("1 hour left");
   clock.pass(60_000);
   await passUntil(page, 60_000, heading(page, "Your trial has ended"));
   await expect(verdict(page)).toContainText("For a plan, write to help@example.com");
   await expect(page.getByText("hour left")).toHaveCount(0);
-  await expect(verdict(page)).toContainText("Stopped");
+  await expect(verdict(page)).toContainText("You pay nowNothing");
   const help = page.getByRole("link", { name: "Email support" });
   await expect(help).toHaveAttribute(
     "href",

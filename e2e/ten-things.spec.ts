@@ -14,7 +14,7 @@ type Thing = [what: string, clicks: string[], found: (page: Page) => Locator];
 const things: Thing[] = [
   ["whether the company may run", [], (page) => page.getByRole("heading", { name: "Your trial is active" })],
   ["until when", [], (page) => page.getByText(/days left/)],
-  ["how many credits are left", [], (page) => page.getByRole("definition").filter({ hasText: /^9$/ })],
+  ["how many credits are left", [], (page) => page.locator("#credits + p")],
   ["what used credits", ["See history"], (page) => page.getByText("Weekly summary")],
   ["what it costs", ["Billing"], (page) => page.getByRole("heading", { name: "Your plan" })],
   ["how many assistants it includes", [], (page) => page.getByText(/^Up to \d+ assistants/)],

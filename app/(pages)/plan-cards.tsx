@@ -63,17 +63,44 @@ type PlanCardProps = OfferedPlan & {
   contents?: Contents | undefined;
   /** What can be done about an offer. */
   act?: (offer: Offer) => ReactNode;
+  /** The price that is shown whichever period is chosen. */
+  paidPrice?: string | null | undefined;
   children?: ReactNode;
 };
 
-/** A plan: what it is for, its prices, and what is in it. */
-export function PlanCard({ plan, offers, plans, tag, isOwn, terms, contents, act, children }: PlanCardProps) {
+/** What is in a plan, one a line. */
+function linesOf({ plan, plans, contents }: PlanCardProps): string[] {
   const credits = toCredits(plan?.credit_thousandths ?? 0);
   const has = contents ?? plan?.contents;
-  const lines = [
+  return [
     ...(has ? contentsInWords(has, plans) : []),
     ...(credits > 0 ? [`${credits.toLocaleString("en")} credits a month`] : []),
   ];
+}
+
+/** A plan about which nothing can be done, in one line, which opens. */
+export function PlanLine(props: PlanCardProps & { isOpen: boolean }) {
+  const { plan, offers, tag, isOwn, terms, isOpen, children } = props;
+  const price = terms || offers.map(({ amount = priceAtCheckout }) => amount).join(" or ");
+  return (
+    <li data-is-own={isOwn || undefined}>
+      <details className="fold" open={isOpen}>
+        <summary>
+          <h3>{offers[0]?.name ?? plan?.title}</h3>
+          {tag && <span className="tag">{tag}</span>}
+          {price && <b>{price}</b>}
+        </summary>
+        {plan?.description && <p className="quiet">{plan.description}</p>}
+        {children}
+        <Lines lines={linesOf(props)} />
+      </details>
+    </li>
+  );
+}
+
+/** A plan: what it is for, its prices, and what is in it. */
+export function PlanCard(props: PlanCardProps) {
+  const { plan, offers, tag, isOwn, terms, act, paidPrice, children } = props;
   const isOneOfSeveral = ({ period }: Offer) =>
     period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
   return (
@@ -85,7 +112,7 @@ export function PlanCard({ plan, offers, plans, tag, isOwn, terms, contents, act
       {offers.length > 0 && (
         <ul className="prices">
           {offers.map((offer) => (
-            <li key={offer.priceId} data-period={offer.period ?? ""}>
+            <li key={offer.priceId} data-period={offer.priceId === paidPrice ? "" : (offer.period ?? "")}>
               <div>
                 {isOneOfSeveral(offer) && <small>{offer.priceName}</small>}
                 <OfferPrice {...offer} saving={savingOf(offer, offers)} />
@@ -96,10 +123,12 @@ export function PlanCard({ plan, offers, plans, tag, isOwn, terms, contents, act
         </ul>
       )}
       {children}
-      <Lines lines={lines} />
+      <Lines lines={linesOf(props)} />
     </li>
   );
 }
+
+const priceAtCheckout = "Price shown at checkout";
 
 /** What a year saves against twelve months of the same plan, in whole months that are free. */
 function savingOf({ period, perMonth, tax }: Offer, offers: Offer[]): string | undefined {
@@ -119,7 +148,7 @@ export function taxInWords(offers: readonly Offer[]): string {
 
 /** What an offer costs, and what that is a month. */
 export function OfferPrice({
-  amount = "Price shown at checkout",
+  amount = priceAtCheckout,
   month,
   saving,
 }: Offer & { saving?: string | undefined }) {

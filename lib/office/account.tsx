@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
+import { Light } from "@/app/(pages)/status-light";
 import type { Account } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { selectLedger } from "@/lib/accounts/credits/ledger";
@@ -78,7 +78,12 @@ async function show(call: OfficeCall) {
             <b>{toTheMinute(explained.payment)}</b>
           </p>
         )}
-        {facts.hasAccount && <StatusLights state={state} />}
+        {facts.hasAccount && (
+          <div className="lights">
+            <Light colour={state.light[0]}>{state.light[1]}</Light>
+            <span className="tag">{state.tag}</span>
+          </div>
+        )}
         <p>{toTheMinute(explained.signIn)}</p>
         <p>{toTheMinute(explained.apps)}</p>
         {current && (

@@ -127,6 +127,14 @@ const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(en
 
 /** What a mail says to press as well. */
 export const payOrChange = "Pay or change the card";
+export const payAgain = "Pay again";
+const finishPayment = "Finish the payment";
+
+/** What a button says that pays: with the sum, where that is known. */
+export const withSum = (words: string, due: string | undefined) =>
+  due === undefined
+    ? words
+    : words.replace(payOrChange, `Pay ${due}`).replace(finishPayment, `Finish paying ${due}`);
 
 const updatePayment = stepTo(payOrChange);
 
@@ -151,9 +159,6 @@ const askToDropTheChange = () => {
 /** A heading that a day completes. */
 type Dated = { dated?: string };
 
-/** How the end of a licence is announced, before its day. */
-export const planEndsOn = "Your plan ends on";
-
 /** What a licence that runs asks for, and how it is called. */
 const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords> & Dated> => ({
   renews: {},
@@ -164,13 +169,13 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     next: `We paused your payments: until we resume them you are charged nothing, and your assistants work. For why, and until when, ${askUs()}.`,
   },
   invoiced: {
-    dated: "Pay your invoice by",
+    dated: "Invoice due: pay it by",
     next: "Your invoice came by mail. Pay by its due date.",
     ...updatePayment,
   },
   cancelled: {
     tag: "Cancelled",
-    dated: planEndsOn,
+    dated: "Cancelled: your plan ends on",
     next: "You cancelled it. Your assistants work until that day; to go on after it, keep the plan.",
     ...stepTo("Keep the plan"),
   },
@@ -182,7 +187,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   unknown: {
     tag: "Plan unknown",
-    dated: planEndsOn,
+    dated: "Not known to Stripe: your plan ends on",
     next: `Stripe does not know your plan any more. That is not your doing: ${askUs()} before it ends.`,
     isForUs: true,
   },
@@ -193,23 +198,24 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   overdue: {
     tag: "Invoice overdue",
-    dated: "Your invoice is overdue: pay it by",
+    dated: "Invoice overdue: pay it by",
     next: "Your assistants work until that day. At Stripe you pay the invoice.",
     ...updatePayment,
   },
   "change unpaid": {
     tag: "Change not paid",
-    dated: "Payment failed: your assistants stop on",
+    dated: "Change not paid: your assistants stop on",
     next: `The change of your plan is not paid. Until that day you have the plan that you had before.${settings().supportEmail ? "" : ` To drop the change, ${askUs()}.`}`,
     ...updatePayment,
     ...askToDropTheChange(),
   },
   "trial unpaid": {
-    dated: "Add a card by",
+    dated: "Free trial over: add a card by",
     next: "The free trial of your plan has ended, and no card has paid what follows. Your assistants work until that day.",
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
+    heading: "Your plan is active, and one that you bought is not paid",
     next: "We gave you a plan, so your assistants work. The one you bought is not paid: pay the invoice, or cancel it.",
     ...updatePayment,
   },
@@ -242,7 +248,7 @@ const ends: Record<LicenceEnd, EndWords> = {
       "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
     hint: (where) =>
       `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan; they run again as soon as it is paid.`,
-    step: { ...stepTo("Finish the payment"), ...instead("Choose another plan", plansOnBilling) },
+    step: { ...stepTo(finishPayment), ...instead("Choose another plan", plansOnBilling) },
   },
   "at bank": {
     beside: `The plan that you bought begins when your bank has paid. ${waitForBank}`,
@@ -253,7 +259,7 @@ const ends: Record<LicenceEnd, EndWords> = {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
       `${wasReturned} Pay again${where}: the old plan is ended first, so you never pay for two, and your assistants go on at once. Or cancel the plan at Stripe, where it still renews.`,
-    step: { ...stepTo("Pay again", plansOnBilling), ...instead("Cancel it at Stripe") },
+    step: { ...stepTo(payAgain, plansOnBilling), ...instead("Cancel it at Stripe") },
   },
   paused: {
     beside: "The plan that you bought is paused.",
@@ -265,7 +271,7 @@ const ends: Record<LicenceEnd, EndWords> = {
 const active = "Your plan is active";
 
 /** What is said of a licence whose plan is not named. */
-export const licensedTag = "Licensed";
+const licensedTag = "Licensed";
 
 /** With the day on which it ends, if it does. */
 const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) => StateWords> = {

@@ -41,7 +41,8 @@ export const accountsOwing = (db: Db) =>
     .select("account_id")
     .where(sql`status`, "in", sql`('past_due', 'unpaid')`); // as in the partial index
 
-type Due = Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">;
+/** What is due of a subscription, where it was read. */
+export type Due = Partial<Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">>;
 
 /** What is due of a subscription, for example `€98 in 2 invoices`; `undefined` if nothing is. */
 export function describeDue(

@@ -7,8 +7,16 @@ import {
   type Entitlement,
   statusOf,
 } from "@/lib/plans/entitlement";
-import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
-import { endOf, isBesideGift, type Licence, licenceStateOf, paymentDay } from "@/lib/plans/licence-state";
+import { isDue, type Status, withSum, wordsOf } from "@/lib/plans/entitlement-words";
+import {
+  type Due,
+  describeDue,
+  endOf,
+  isBesideGift,
+  type Licence,
+  licenceStateOf,
+  paymentDay,
+} from "@/lib/plans/licence-state";
 import { readAfter } from "@/lib/plans/terms";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
@@ -20,7 +28,7 @@ const checkRefusalAgainSeconds = 10;
 /** What an account may do, and how that is said, by days of `zone` or of UTC. */
 export function describeStanding(
   caller: Exclude<Asker, { is: "signed-out" }>,
-  licence: Licence | undefined,
+  licence: (Licence & Due) | undefined,
   nowMs: number,
   zone?: string | null,
 ) {
@@ -30,18 +38,20 @@ export function describeStanding(
       : { ok: false, status: statusOf(caller) };
   const status = decided.status as Status;
   const account = caller.is === "account" ? caller.account : undefined;
+  const { step, ...words } = wordsOf({
+    status,
+    licence: licence && licenceStateOf(licence),
+    end: endOf(account, licence),
+    untilMs: account ? dayThatCounts(account, licence, nowMs) : null,
+    nowMs,
+    zone,
+  });
   return {
     status,
     mayRun: decided.ok,
     light: lightOf(decided, licence, account && givenEnd(account), nowMs),
-    ...wordsOf({
-      status,
-      licence: licence && licenceStateOf(licence),
-      end: endOf(account, licence),
-      untilMs: account ? dayThatCounts(account, licence, nowMs) : null,
-      nowMs,
-      zone,
-    }),
+    ...words,
+    step: step && { ...step, words: withSum(step.words, licence && describeDue(licence)) },
     checkAgainAfterSeconds: decided.ok ? decided.recheckAfterSeconds : checkRefusalAgainSeconds,
   };
 }

@@ -50,7 +50,7 @@ export async function readBillingPage(
         {...{ account, contents, plans, bought, terms, standing, offers, nowMs }}
         hasOpenInvoice={hasOpen(invoices)}
       />
-      {changes.offer && <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />}
+      {changes.offer && <LicenceChange {...{ account, terms }} offer={changes.offer} cost={changes.cost} />}
       <PlanChoice
         {...{ account, contents, plans, bought, offers, changes, nowMs }}
         mayRun={standing.mayRun}
@@ -60,14 +60,12 @@ export async function readBillingPage(
   );
   const [billing = "", listed = ""] = html.split('aria-labelledby="invoices-heading"');
   const words = wordsOf(billing);
-  const [, cost = ""] = /\bChange to (.*) Continue at Stripe/.exec(words) ?? [];
+  const [, cost = ""] = /\bChange to (.*) at Stripe Keep your plan/.exec(words) ?? [];
   const [, now] = / until .* You pay now (.*) Next charge,/.exec(cost) ?? [];
   return {
-    next: /Next charge Nothing/.test(words)
-      ? { amount: 0, currency: "" }
-      : moneyIn(/Next charge (\S+(?: [\d,.]+)?) on/.exec(words)?.[1]),
-    due: moneyIn(/(?:Amount due|Due now) \S+(?: [\d,.]+)?|\S+(?: [\d,.]+)? is due\b/.exec(words)?.[0]),
-    change: now === "Nothing" ? { amount: 0, currency: "" } : moneyIn(now),
+    next: costIn(/Next charge, on [\w ]+? UTC (\S+(?: [\d,.]+)?)(?= (?!a |every ))/.exec(words)?.[1]),
+    due: moneyIn(/You pay now (\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
+    change: costIn(now),
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),
     invoices: [...listed.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => {
@@ -102,6 +100,8 @@ const units: Record<string, [currency: string, inOne: number]> = {
   HUF: ["huf", 100],
   KWD: ["kwd", 1000],
 };
+
+const costIn = (words?: string) => (words === "Nothing" ? { amount: 0, currency: "" } : moneyIn(words));
 
 /** The first amount in words. */
 export function moneyIn(words = ""): Money | undefined {

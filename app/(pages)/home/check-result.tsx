@@ -1,13 +1,14 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import type { EndedApp } from "@/lib/auth/sessions/ended-app";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import type { LicenceState } from "@/lib/plans/entitlement-words";
-import { endOf, licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import { licenceStateOf } from "@/lib/plans/licence-state";
 import { asksForLicenceMs, type Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
-import { Light } from "../status-light";
+import { Shape } from "../status-light";
 import type { Purchases } from "./billing/offers";
 import { TrialLeft } from "./trial-left";
 
@@ -16,22 +17,22 @@ type CheckResultProps = {
   account: Account | undefined;
   /** Whether the account has an app, if that is known. */
   hasApp?: boolean | undefined;
-  /** Whether it had one that has lost access. */
-  hadApp?: boolean | undefined;
+  /** The app that lost access last. */
+  ended?: Pick<EndedApp, "name" | "expires_at_ms"> | undefined;
   bought?: Purchases | undefined;
   nowMs: number;
-  /** Until when, by the licence, and what one costs. */
+  /** What it costs. */
   children?: ReactNode;
   /** What follows the words. */
   then?: ReactNode;
 };
 
-/** One sentence with a status light. Changes while the page is open are announced to screen readers. */
+/** Whether the company may run, what it costs, and what to do. Changes while the page is open are announced to screen readers. */
 export function CheckResult({
   state,
   account,
   hasApp,
-  hadApp,
+  ended,
   bought,
   nowMs,
   children,
@@ -41,38 +42,35 @@ export function CheckResult({
   const isSettled = !bought?.licence || settled.has(licenceStateOf(bought.licence));
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
   const isCalm = state.mayRun && isSettled && !endsSoon;
-  const end = state.status === "trial-ended" ? endOf(account, bought?.licence) : undefined;
-  const isBeside = end?.what === "trial" && end.beside;
-  const isCharged = settings().billing ? bought && liveOf(bought.subscriptions).length > 0 : false;
-  const endedAtMs = (end?.what === "trial" && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false && account?.deletes_at_ms === null;
-  const shown: Standing =
-    lacksApp && hadApp
-      ? { ...state, light: ["soon", "Not connected"], heading: "No app is connected", next: "" }
-      : state;
+  const isMissed = lacksApp && ended !== undefined;
+  const colour = isMissed ? "soon" : state.light[0];
   return (
-    <section className="card verdict" data-colour={shown.light[0]} aria-live="polite">
-      <StatusLights state={shown} />
-      <h1>{shown.heading}</h1>
+    <section className="card verdict" data-colour={colour} aria-live="polite">
+      <div className="state">
+        <Shape colour={colour} />
+        <h1>{isMissed ? "No app is connected" : state.heading}</h1>
+      </div>
       {trial && (
         <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
       )}
-      {endedAtMs !== null && (
-        <p>
-          {isBeside ? "Your trial" : "It"} ended on <Clock atMs={endedAtMs} shows="date" />
-          {isCharged === false && ", and nothing is charged"}.
-        </p>
-      )}
       <p>
-        {lacksApp && trial && "Your trial is free: nothing is charged today, or when it ends. "}
-        {lacksApp && hadApp && !trial && "Your plan is active. "}
-        {lacksApp
-          ? `Connect ${hadApp ? "an app again" : "your first app"}: your assistants work there.`
-          : state.step || (state.mayRun && !state.isForUs)
-            ? withMailLink(shown.next)
-            : shown.next}
+        {isMissed ? (
+          <>
+            {trial ? "Your trial is active, but “" : "Your plan is active, but “"}
+            {ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />:{" "}
+            <a href={`${pages.access.path}#sessions`}>see why</a>. Connect an app again: your assistants work
+            there.
+          </>
+        ) : lacksApp ? (
+          "Connect your first app: your assistants work there."
+        ) : state.step || (state.mayRun && !state.isForUs) ? (
+          withMailLink(state.next)
+        ) : (
+          state.next
+        )}
       </p>
-      <div className="aside">{children}</div>
+      {children}
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
       ) : (
@@ -91,16 +89,6 @@ const settled: ReadonlySet<LicenceState> = new Set([
   "ended",
   "trial over",
 ]);
-
-/** Whether the company may run, and by which plan. */
-export function StatusLights({ state: { light, tag } }: { state: Standing }) {
-  return (
-    <div className="lights">
-      <Light colour={light[0]}>{light[1]}</Light>
-      <span className="tag">{tag}</span>
-    </div>
-  );
-}
 
 /** A link to where the next step is done; where that is for us to do, a mail to support with what it needs. */
 export function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {

@@ -3,7 +3,6 @@ import type { Account } from "@/lib/accounts/account";
 import { askUs } from "@/lib/config/contact";
 import { pages } from "@/lib/http/register/pages";
 import type { Standing } from "@/lib/plans/standing";
-import { Clock } from "../clock";
 import type { Access } from "./access/read-access";
 import { Tick } from "./tick";
 
@@ -18,22 +17,15 @@ const planStep = ({ step }: Standing): Step => ({
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-export function firstSteps({ plan }: Account, { sessions, endedApps }: Access, state: Standing): Step[] {
+export function firstSteps({ plan }: Account, { sessions }: Access, state: Standing): Step[] {
   const apps = sessions.filter(({ kind }) => kind === "app");
-  const [ended] = endedApps;
   return [
     { isDone: true, title: "Sign in" },
     {
       isDone: apps.length > 0,
-      title: ended ? "Connect an app again" : "Connect an app",
+      title: "Connect an app",
       how: (
         <>
-          {ended && (
-            <>
-              “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />:{" "}
-              <a href={`${pages.access.path}#sessions`}>see why</a>.{" "}
-            </>
-          )}
           <a href={`${pages.access.path}#connect-something`}>Choose one</a>: Claude, ChatGPT, Codex, Cursor or
           VS Code.
         </>

@@ -13,7 +13,7 @@ import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
-import { choosePlan, isDue, leavingWords, licensedTag, notSold } from "@/lib/plans/entitlement-words";
+import { choosePlan, isDue, leavingWords, notSold } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
@@ -94,8 +94,6 @@ export function ownerPage(
       const state: Standing = {
         ...standing,
         ...(isUnsold && notSold(standing.mayRun)),
-        ...(contents &&
-          standing.tag === licensedTag && { tag: plans?.get(contents.plan)?.title ?? licensedTag }),
         ...(account?.deletes_at_ms != null && {
           light: ["stopped", "Will be deleted"],
           ...leavingWords(account.deletes_at_ms, account.time_zone),

@@ -3,15 +3,15 @@ import type { Session } from "@/lib/auth/sessions/session";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
-import { choosePlan, isDue } from "@/lib/plans/entitlement-words";
+import { choosePlan, isDue, payAgain } from "@/lib/plans/entitlement-words";
 import { licenceStateOf } from "@/lib/plans/licence-state";
 import { asksForLicenceMs } from "@/lib/plans/standing";
-import { contentsInWords, Lines, taxInWords } from "../plan-cards";
+import { contentsInWords, Lines } from "../plan-cards";
 import { type Access, readAccess } from "./access/read-access";
 import { usedInWords } from "./access/sessions";
+import { Charges } from "./billing/charges";
 import { Balance } from "./billing/credits";
-import { type Offers, readOffersTo, readTerms, sellsCreditsTo } from "./billing/offers";
-import { Fact, LicenceFacts, licenceThatCounts, PlanFacts } from "./billing/what-runs";
+import { findAgain, payingAgain, readOffersTo, readTerms, sellsCreditsTo } from "./billing/offers";
 import { CheckResult } from "./check-result";
 import { FirstDays, firstSteps } from "./first-days";
 import { GivenUntil } from "./given-until";
@@ -27,47 +27,46 @@ export const { GET } = toPlatform(
     const { sessions, ways } = read ?? {};
     const latest = sessions?.find((session) => session.kind === "app" && isNew(session, nowMs));
     const own = sessions?.find(({ id }) => id === sessionId);
-    const licence = licenceThatCounts(account, bought, state);
     const hasApp = sessions?.some(({ kind }) => kind === "app");
     const isWell =
-      state.mayRun && account.deletes_at_ms === null && !(licence && isDue(licenceStateOf(licence)));
-    const steps = read && isWell ? firstSteps(account, read, state) : [];
+      state.mayRun &&
+      account.deletes_at_ms === null &&
+      !(bought?.licence && isDue(licenceStateOf(bought.licence)));
+    const steps = read && isWell && !read.endedApps[0] ? firstSteps(account, read, state) : [];
     const isBegun = steps.every(({ isDone }) => isDone);
     const isToChoose =
       state.step?.words === choosePlan &&
       (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
-    const offers = isToChoose && bought ? await readOffersTo(account, bought, plans, nowMs) : undefined;
-    const terms = bought && licence ? await readTerms(bought, plans, nowMs) : undefined;
+    const isToPayAgain = state.step?.words === payAgain;
+    const offers =
+      bought && (isToChoose || isToPayAgain) ? await readOffersTo(account, bought, plans, nowMs) : undefined;
+    const again = findAgain(bought, offers);
+    const terms = bought && (await readTerms(bought, plans, nowMs));
     return (
       <>
         <div className="start">
-          <div>
-            <CheckResult {...visit} hasApp={hasApp} hadApp={read?.endedApps[0] !== undefined}>
-              {licence && terms && (
-                <LicenceFacts
-                  account={account}
-                  licence={licence}
-                  terms={{
-                    ...terms,
-                    card: undefined,
-                    name: state.mayRun ? undefined : terms.name,
-                    price: offers ? undefined : terms.price,
-                  }}
-                />
-              )}
-              {!licence && account.plan !== "trial" && <PlanFacts account={account} nowMs={nowMs} />}
-              {offers && <Prices {...offers} />}
-            </CheckResult>
-            {listUnsent(visit.headers).length > 0 && (
-              <p className="notice">
-                An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
-              </p>
-            )}
-            {!isBegun && (
-              <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
-            )}
-            {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
-          </div>
+          <CheckResult
+            {...visit}
+            state={again ? payingAgain(state, again) : state}
+            hasApp={hasApp}
+            ended={read?.endedApps[0]}
+          >
+            <Charges
+              {...visit}
+              standing={state}
+              terms={terms}
+              choice={isToChoose ? offers?.licences : undefined}
+            />
+          </CheckResult>
+          {listUnsent(visit.headers).length > 0 && (
+            <p className="notice">
+              An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
+            </p>
+          )}
+          {!isBegun && (
+            <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
+          )}
+          {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
           <div className="facts">
             {state.mayRun && <OwnPlan {...visit} />}
             <OwnCredits {...visit} />
@@ -78,26 +77,6 @@ export const { GET } = toPlatform(
     );
   }),
 );
-
-/** What the licences cost that may be chosen, by the month where they are sold by it. */
-function Prices({ licences }: Offers) {
-  const monthly = licences.filter(({ period }) => period === "1 month");
-  const shown = (monthly.length > 0 ? monthly : licences).filter(({ amount }) => amount).slice(0, 3);
-  if (shown.length === 0) return null;
-  return (
-    <>
-      <p className="quiet">A plan costs:</p>
-      <dl className="what-runs">
-        {shown.map(({ priceId, name, amount }) => (
-          <Fact key={priceId} name={name}>
-            {amount}
-          </Fact>
-        ))}
-      </dl>
-      <p className="quiet">{taxInWords(shown)}</p>
-    </>
-  );
-}
 
 function OwnPlan({ account, contents, plans }: OwnVisit) {
   const plan = plans.get(contents.plan);
@@ -151,13 +130,15 @@ function Apps({ read, latest, nowMs }: AppsProps) {
       <h2 id="apps">Apps and agents</h2>
       {latest && <LatestApp app={latest} nowMs={nowMs} />}
       {!apps && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
-      <ul className="entries named">
-        {shown?.map((app) => (
-          <AppRow key={app.id} app={app}>
-            {usedInWords(app, nowMs)}
-          </AppRow>
-        ))}
-      </ul>
+      {shown && shown.length > 0 && (
+        <ul className="entries named">
+          {shown.map((app) => (
+            <AppRow key={app.id} app={app}>
+              {usedInWords(app, nowMs)}
+            </AppRow>
+          ))}
+        </ul>
+      )}
       <p>
         <a className="button plain small" href={pages.access.path}>
           {apps && apps.length > maxApps ? `Manage all ${apps.length} apps` : "Manage apps"}

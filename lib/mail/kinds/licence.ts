@@ -14,7 +14,7 @@ import {
   endWords,
   type LicenceEnd,
   payOrChange,
-  planEndsOn,
+  withSum,
 } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
@@ -56,7 +56,7 @@ export const licenceMails = {
           what(ofSum, plan),
           ...(again ? [`We try again on ${again}.`] : []),
           `${ifNot}, your assistants stop on ${stop}. Until then they go on working.`,
-          linkTo(ownerPages.billing, press),
+          linkTo(ownerPages.billing, withSum(press, mail.due)),
           "If you have paid already, you have nothing to do.",
         ],
       };
@@ -73,7 +73,7 @@ export const licenceMails = {
     text({ endsAtMs, after, plan }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
-        subject: `${planEndsOn} ${end}`,
+        subject: `Your plan ends on ${end}`,
         preview: after === "nothing" ? "Your assistants pause then, and nothing is lost." : goesOn[after],
         body: [
           `${plan} is cancelled.`,
@@ -93,10 +93,11 @@ export const licenceMails = {
         after: "nothing" as const,
         plan: examplePlan,
         isSold: true,
+        due: undefined,
         end: { what: "licence", atMs, how: "ended" } as const,
       },
     }),
-    text({ end, after, plan, isSold }, zone) {
+    text({ end, after, plan, isSold, due }, zone) {
       const next = whatNext[end.how];
       return {
         subject: endWords(end, zone).heading,
@@ -106,7 +107,7 @@ export const licenceMails = {
           `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
           ...(next.press === choosePlan && !isSold
             ? [`For another plan, ${askUs()}.`]
-            : [next.words, linkTo(ownerPages.billing, next.press)]),
+            : [next.words, linkTo(ownerPages.billing, withSum(next.press, due))]),
         ],
       };
     },
@@ -204,7 +205,7 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
   if (!after) return undefined;
   const [plan, isSold] = [await namePlan(db, licence?.price_id), await sellsAnyPlan(db)];
-  return { to: owner.email, after, end, plan, isSold };
+  return { to: owner.email, after, end, plan, isSold, due: licence && describeDue(licence) };
 }
 
 function ownedSubscriptions(db: Db) {

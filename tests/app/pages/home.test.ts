@@ -52,8 +52,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
   it("show a licensed company's owner that it may run, its assistants and its credits", async () => {
     const owner = await admit("licensed@example.com", "--plan", "licensed", "--assistant-limit", "30");
     const home = await shown(owner);
-    expect(home).toContain('<span class="tag">Licence</span></div><h1>Your plan is active</h1>');
-    expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
+    expect(home).toContain("</svg><h1>Your plan is active</h1></div>");
+    expect(home).toContain('<h2 id="credits">Credits</h2><p class="total">0</p>');
     expect(home).toContain("A job that costs more than you have is refused; everything else runs.");
     expect(home).toContain("licensed@example.com");
     expect(home, "for a home screen").toContain('<link rel="manifest" href="/site.webmanifest?v=');
@@ -79,8 +79,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
 
   it("show what a hobby plan is, which lists no step about the end of a trial", async () => {
     const home = await shown(await admit("hobby@example.com", "--plan", "hobby"));
-    expect(home).toContain('<span class="tag">Hobby</span>');
-    expect(home).toContain("<dt>Price</dt><dd>Free");
+    expect(home).toContain("your plan is free");
+    expect(home).toContain("<dt>You pay now</dt><dd>Nothing");
     expect(home).toContain("1 of 3 done");
     expect(home).not.toContain("trial");
   });
@@ -147,7 +147,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
       await service.adminJson("credits", "add", email, amount, "--reason", `worth ${amount}`);
     const entriesIn = (text: string) => [...text.matchAll(/<li><span>([^<]+)</g)].map(([, reason]) => reason);
     const first = await shown(owner, "/home/billing");
-    expect(first).toContain("<dd>101.5</dd>");
+    expect(first).toContain('<p class="total">101.5</p>');
     expect(first).toContain("<strong>18.5 used in the last 30 days</strong>");
     expect(first, "for who sees no bars").toMatch(
       /<th scope="row">\d+ \w+<\/th><td>18\.5<\/td><td>120<\/td>/,
@@ -205,10 +205,11 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
   it("say when a trial ended, and that the hobby plan has no end", async () => {
     const ended = await admit("trial-ended@example.com", "--trial-ends", "2026-01-01T12:00:00Z");
     const home = await shown(ended);
-    expect(home).toMatch(/It ended on <time [^>]*>1 January 2026 UTC<\/time>, and nothing is charged\./);
+    expect(home).toMatch(/<small>ended on <time [^>]*>1 January 2026 UTC<\/time>/);
+    expect(home.match(/<dd>Nothing/g), "now, and next").toHaveLength(2);
     expect(home).not.toContain("keeps running");
     const hobby = await shown(await admit("hobby-alone@example.com", "--plan", "hobby"));
-    expect(hobby).toContain("<dt>Ends</dt><dd>Never");
+    expect(hobby).toContain("<small>your plan is free</small>");
     expect(hobby).toContain("Connect your first app: your assistants work there.");
   });
 

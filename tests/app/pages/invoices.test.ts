@@ -122,13 +122,13 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     const dayOf = (seconds: number) => formatInstant(seconds * 1000, "date", "UTC");
     const again = `Stripe charges it again on ${dayOf(open.created + 3 * 86_400)} UTC.`;
     const earlier = "An earlier invoice is still open: see Invoices.";
-    expect(await words()).toContain("Due now€49");
+    expect(await words()).toContain("You pay now€49");
     expect(await words()).toContain(again);
     expect(await words(), "it is what is due").not.toContain(earlier);
     shop.pass(30 * dayMs);
     stripe.renew(subscription);
     await shop.deliverAll();
-    expect(await words()).not.toContain("Due now");
+    expect(await words()).not.toContain("You pay now€");
     expect(await words()).toContain(again);
     expect(await words()).toContain(earlier);
     Object.assign(open, { next_payment_attempt: null });

@@ -134,11 +134,11 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     expect(text).toMatch(
       new RegExp(`\n\nWe try again on \\w+,? ${day.format(chargedMs)} at [\\d:]+ UTC\\.\n\n`),
     );
-    expect(text).toMatch(/^Pay or change the card:\nhttp:\S+\/home\/billing$/m);
-    expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Pay or change the card<\/a>/);
+    expect(text).toMatch(/^Pay €49:\nhttp:\S+\/home\/billing$/m);
+    expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Pay €49<\/a>/);
     buyer.browser = await Browser.signIn(shop.service, buyer.email);
     const { text: page } = await buyer.browser.open("/home/billing");
-    expect(page, "there is what the mail says to press").toContain(">Pay or change the card</button>");
+    expect(page, "there is what the mail says to press").toContain(">Pay €49</button>");
   });
 
   it("is announced without a date of the next charge where Stripe has none", async () => {

@@ -239,7 +239,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await other.service.admin("plan", "set", "team-licence", "--price", "none");
     buyer.browser = await Browser.signIn(other.service, buyer.email);
     const { text } = await buyer.browser.open("/home/billing");
-    expect(text).toMatch(/Team licence(?:<!-- -->)? <small>Up to (?:<!-- -->)?25(?:<!-- -->)? assistants/);
+    expect(text).toContain("Up to 25 assistants");
     expect(text).not.toContain("Buy Office");
     const again = await buyer.browser.submit("/home/checkout", { account: buyer.id, licence: "price_month" });
     expect(again.headers.location).toBe("/home/billing?checkout=licensed");
@@ -271,7 +271,12 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       "Your last payment went back to you, by a refund or by your bank. Pay again: the old plan is ended first, so you never pay for two, and your assistants go on at once.",
     );
     const text = await page(buyer, "/home/billing");
-    for (const words of ["Charged again on", "Cancel it at Stripe", "Manage billing", "Pay again"])
+    for (const words of [
+      "unless you cancel the plan, or pay again",
+      "Cancel it at Stripe",
+      "Manage billing",
+      "Pay again: €49 a month",
+    ])
       expect(text).toContain(words);
     expect(text).toContain('<h3>Office licence</h3><span class="tag">Your plan, payment returned</span>');
     expect(text).toContain("your old one is ended first, so you never pay for two.");
@@ -288,9 +293,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(home).toContain(
       "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
     );
-    expect(home).toContain(">Trial<");
+    expect(home).toContain("<dt>Plan</dt><dd>Trial ");
     const billing = await page(buyer, "/home/billing");
-    expect(billing).toContain("Buy Office licence");
+    expect(billing).toContain("To be paid above");
     expect(home + billing).not.toContain("Payment due");
     const bystander = await admitWith({ isIncomplete: true });
     const finish = await buyer.browser.submit("/home/portal", { account: buyer.id, for: "unfinished" });
@@ -368,7 +373,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await pass(30.01);
     expect(await plan(buyer)).toBe("trial");
     const after = await page(buyer);
-    expect(after).toContain("Plan paused");
+    expect(after).toContain("Your plan was paused on");
     expect(after.replaceAll(/<[^>]*>/g, "")).toContain(
       "We paused your plan. To go on with it, write to help@example.com; or choose another one.",
     );
@@ -385,7 +390,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await shop.deliverAll();
     const text = await pages(buyer);
     expect(text).toContain("until we resume them you are charged nothing");
-    expect(text).toContain("<dt>Next charge</dt><dd>None");
+    expect(text).toContain(
+      "<dt>Next charge</dt><dd>Nothing <small>€49 a month again, once we resume payments",
+    );
   });
 
   it("that is free at Stripe says until when, and without a card that the trial ended, not that a payment failed", async () => {
@@ -398,7 +405,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect(await plan(buyer)).toBe("licensed");
       const free = await pages(buyer);
       expect(free).toContain("Your plan is free until");
-      expect(free).not.toContain("Next charge");
+      expect(free).toMatch(/Next charge, on <time[^>]*>[^<]*<\/time><\/dt><dd>€49/);
       shop.pass(7 * dayMs);
       end(subscription);
       await shop.deliverAll();
@@ -428,12 +435,12 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const { buyer, subscription } = await admitWith({ daysUntilDue: 30 });
     const invoiced = await pages(buyer);
     expect(invoiced).toContain("Your invoice came by mail. Pay by its due date.");
-    expect(invoiced).toContain("Pay your invoice by ");
+    expect(invoiced).toContain("Invoice due: pay it by ");
     shop.pass(30 * dayMs);
     stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
     expect(await plan(buyer)).toBe("licensed");
-    expect(await pages(buyer)).toContain("Your invoice is overdue: pay it by");
+    expect(await pages(buyer)).toContain("Invoice overdue: pay it by");
     expect(await subjects(buyer)).toEqual(["Your invoice is overdue"]);
     // A period that begins meanwhile, whose own invoice is not due, forgives nothing.
     stripe.renew(subscription, { isPaid: false });
@@ -454,7 +461,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       const { buyer, subscription } = await admitWith({ daysUntilDue: 30 });
       stripe.settleMailed(subscription, how);
       await shop.deliverAll();
-      expect(await pages(buyer)).not.toContain("Pay your invoice by ");
+      expect(await pages(buyer)).not.toContain("Invoice due: pay it by ");
     },
   );
 
@@ -558,7 +565,6 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       const text = await page(buyer);
       expect(text).not.toContain("Payment due");
       expect(text).toContain("you bought is not paid");
-      expect(text, "the badge names the plan").toMatch(/class="tag">[^<]*[Ll]icence</);
     }
   });
 
@@ -624,8 +630,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await buyer.browser.submit("/home/account/delete", { account: buyer.id });
     for (const path of ["/home", "/home/billing"]) {
       const text = await page(buyer, path);
-      expect(text).toContain("with your account, and is not charged again");
-      expect(text).not.toContain("Next charge");
+      expect(text).toContain("<dt>Next charge</dt><dd>Nothing <small>your plan ends with your account");
     }
   });
 
@@ -709,14 +714,14 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await pass(7);
     const home = await page(buyer);
     expect(home).toContain("Your trial has ended");
-    expect(home).not.toContain("nothing is charged");
+    expect(home).toContain("unless you cancel the plan, or pay again");
     for (const text of [home, await page(buyer, "/home/billing")]) {
       expect(text).toContain("Pay again to go on with your plan, or cancel it at Stripe");
       expect(text).toContain("Cancel it at Stripe");
     }
     stripe.end(subscription);
     await shop.deliverAll();
-    expect(await page(buyer)).toContain(", and nothing is charged.");
+    expect(await page(buyer)).toContain("<dt>Next charge</dt><dd>Nothing <small>until you buy a plan");
   });
 });
 

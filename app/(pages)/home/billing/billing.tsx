@@ -8,9 +8,10 @@ import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostButton, PostForm } from "../../post-form";
-import { NextStep, StatusLights, withMailLink } from "../check-result";
-import type { Offer, Offers, Purchases } from "./offers";
-import { LicenceFacts, licenceThatCounts, PlanFacts, type Terms } from "./what-runs";
+import { Shape } from "../../status-light";
+import { NextStep, withMailLink } from "../check-result";
+import { Charges, licenceThatCounts, type Terms } from "./charges";
+import { findAgain, type Offer, type Offers, type Purchases, payingAgain } from "./offers";
 
 type BillingProps = {
   account: Account;
@@ -26,7 +27,7 @@ type BillingProps = {
   nowMs: number;
 };
 
-/** The plan that an account has, or the licence that it had, and what is to be done about it: in the words of home. */
+/** How the plan of an account stands, what it costs, and what is to be done about it: in the words of home. */
 export function Billing({
   account,
   bought,
@@ -40,35 +41,27 @@ export function Billing({
   const state = bought?.licence && licenceStateOf(bought.licence);
   const licence = licenceThatCounts(account, bought, standing);
   const isLeaving = account.deletes_at_ms !== null;
-  const again = offers?.buysLicences
-    ? offers.licences.find(({ priceId }) => priceId === licence?.price_id)
-    : undefined;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
-      <section className="card licence" data-colour={standing.light[0]} aria-labelledby="billing">
-        <StatusLights state={standing} />
-        <h2 id="billing">{standing.heading}</h2>
+      <section className="card verdict" data-colour={standing.light[0]} aria-labelledby="billing">
+        <div className="state">
+          <Shape colour={standing.light[0]} />
+          <h2 id="billing">{standing.heading}</h2>
+        </div>
         {paid.length > 1 && (
           <Alert>
             You pay for more than one plan. Open “Manage billing” and cancel those you do not need; if it does
             not show one, {askUs()}.
           </Alert>
         )}
-        {licence ? (
-          <LicenceFacts account={account} licence={licence} terms={terms} />
-        ) : (
-          <PlanFacts account={account} own={own} nowMs={nowMs} />
-        )}
+        {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
+        <Charges {...own} {...{ account, bought, standing, terms, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
             {terms.name ? `Your ${terms.name} plan` : "Your plan"} ended on{" "}
             <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.
           </p>
-        )}
-        {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
-        {state === "renews" && !terms.next && (
-          <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
         )}
         {hasOpenInvoice && paid.length > 0 && bought?.licence && !describeDue(bought.licence) && (
           <p>
@@ -76,7 +69,7 @@ export function Billing({
           </p>
         )}
         {state && asksAtStripe(state, account) && !isLeaving && (
-          <Acts {...{ account, state, standing }} again={state === "returned" ? again : undefined} />
+          <Acts {...{ account, state, standing }} again={findAgain(bought, offers)} />
         )}
         {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (
@@ -105,7 +98,8 @@ type ActsProps = {
 };
 
 /** What settles the state of a licence, and what may be done in its place. */
-function Acts({ account, state, standing: { step, other }, again }: ActsProps) {
+function Acts({ account, state, standing, again }: ActsProps) {
+  const { step, other } = again ? payingAgain(standing, again) : standing;
   if (!step) return null;
   const hidden = { account: account.id };
   if (state === "returned")
@@ -114,7 +108,7 @@ function Acts({ account, state, standing: { step, other }, again }: ActsProps) {
         {again ? (
           <PostForm action={forms.beginCheckout.path} hidden={hidden}>
             <button type="submit" name="licence" value={again.priceId}>
-              {[step.words, again.amount].filter(Boolean).join(": ")}
+              {step.words}
             </button>
           </PostForm>
         ) : (
@@ -178,15 +172,8 @@ function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-type PacksProps = {
-  offers: Offer[];
-  accountId: string;
-  /** Whether something else is to be done first. */
-  isQuiet: boolean;
-};
-
 /** The packs of credits that the account may buy. */
-export function Packs({ offers, accountId, isQuiet }: PacksProps) {
+export function Packs({ offers, accountId }: { offers: Offer[]; accountId: string }) {
   if (offers.length === 0) return null;
   return (
     <section aria-labelledby="packs">
@@ -204,7 +191,7 @@ export function Packs({ offers, accountId, isQuiet }: PacksProps) {
             <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
               <button
                 type="submit"
-                className={isQuiet ? "linklike" : "plain small"}
+                className="plain small"
                 name="credits"
                 value={offer.priceId}
                 aria-label={`Buy ${offer.name}`}

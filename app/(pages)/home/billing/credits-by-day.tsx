@@ -19,9 +19,9 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
     <figure className="by-day">
       <figcaption>
         <strong>{`${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
-        <p className="quiet">
-          {used.length > 1 && `most on ${dayOf(most.day)}: ${formatCredits(most.used)}`}
-        </p>
+        {used.length > 1 && (
+          <p className="quiet">{`most on ${dayOf(most.day)}: ${formatCredits(most.used)}`}</p>
+        )}
       </figcaption>
       <div>
         <p className="scale" aria-hidden="true">

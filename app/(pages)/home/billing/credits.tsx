@@ -90,10 +90,8 @@ export function Balance({ account, mayRun, isShort }: BalanceProps) {
   const saysMore = !isShort || credits === 0;
   return (
     <>
-      <dl className="total">
-        <dt id="credits">Credits</dt>
-        <dd>{formatCredits(credits)}</dd>
-      </dl>
+      <h2 id="credits">Credits</h2>
+      <p className="total">{formatCredits(credits)}</p>
       {saysMore && (
         <p className="quiet">
           {creditUse()} A job that costs more than you have is refused

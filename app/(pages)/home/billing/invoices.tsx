@@ -107,7 +107,7 @@ function InvoiceEntry({ invoice, amounts }: { invoice: NamedInvoice; amounts: nu
       <Clock atMs={atMs} shows="date" />
       <b>
         {money(total)}
-        {refunded > 0 && <small>{money(-refunded)}</small>}
+        {refunded > 0 && <small>{money(-refunded)} refunded</small>}
       </b>
       <small>
         {isToPay(invoice) && page && (

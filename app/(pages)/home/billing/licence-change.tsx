@@ -6,37 +6,44 @@ import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
+import { NextCharge, paidInWords, type Terms } from "./charges";
 import type { Changes, Offer } from "./offers";
-import { paidInWords } from "./what-runs";
 
-type LicenceChangeProps = Required<Pick<Changes, "offer">> & Pick<Changes, "cost"> & { account: Account };
+type LicenceChangeProps = Required<Pick<Changes, "offer">> &
+  Pick<Changes, "cost"> & { account: Account; terms: Terms | undefined };
 
 /** The licence to which the owner may change, and what it costs now, as a sum. */
-export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
+export function LicenceChange({ account, offer, cost, terms }: LicenceChangeProps) {
   return (
-    <section className="card" id="change" aria-labelledby="change-heading">
+    <section className="card change-plan" id="change" aria-labelledby="change-heading">
       <h2 id="change-heading">
         Change to {offer.name}
         {offer.period && `, ${paidInWords(offer.period)}`}
       </h2>
+      <p>
+        {terms?.name && `You have ${[terms.name, terms.price].filter(Boolean).join(", ")}. `}
+        Nothing changes before you confirm it at Stripe.
+        {!cost && " What it costs now Stripe says before that; we cannot at the moment."}
+      </p>
       {cost ? (
         <Cost offer={offer} cost={cost} />
       ) : (
-        <>
-          <dl className="sum">
-            <Row name="New price">{priceOf(offer)}</Row>
-          </dl>
-          <p>We cannot say at the moment what it costs now. Stripe does, before you confirm it.</p>
-        </>
+        <dl className="sum">
+          <Row name="New price">{priceOf(offer)}</Row>
+        </dl>
       )}
-      <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
-        <button type="submit" name="licence" value={offer.priceId}>
-          Continue at Stripe
-        </button>
-      </PostForm>
-      <p className="quiet">
-        Nothing changes before you confirm it there. <a href={pages.billing.path}>Keep your plan as it is</a>
-      </p>
+      <div className="actions">
+        <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
+          <button type="submit" name="licence" value={offer.priceId}>
+            {cost?.at === "once" && cost.payment.amount > 0
+              ? `Pay ${moneyOf(cost)(cost.payment.amount)} at Stripe`
+              : "Continue at Stripe"}
+          </button>
+        </PostForm>
+        <a className="button plain" href={pages.billing.path}>
+          Keep your plan
+        </a>
+      </div>
     </section>
   );
 }
@@ -51,13 +58,13 @@ function Cost({ offer, cost }: { offer: Offer; cost: ChangeCost }) {
         <Row name="You pay now" isTotal>
           Nothing
         </Row>
-        <NextCharge atMs={cost.atMs}>{priceOf(offer)}</NextCharge>
+        <NextRow atMs={cost.atMs}>{priceOf(offer)}</NextRow>
       </dl>
     );
   const { at, charged, credited, addedTax, untilMs, payment } = cost;
-  const { amount, tax, currency } = payment;
-  const other = amount - (charged - credited + addedTax);
-  const money = moneyOfColumn([amount, tax, charged, credited, addedTax, other], currency);
+  const { amount, tax } = payment;
+  const other = otherOf(cost);
+  const money = moneyOf(cost);
   const sum = (
     <>
       {amount > 0 ? money(amount) : "Nothing"}
@@ -85,28 +92,34 @@ function Cost({ offer, cost }: { offer: Offer; cost: ChangeCost }) {
           <Row name="You pay now" isTotal>
             {sum}
           </Row>
-          <NextCharge atMs={untilMs}>{priceOf(offer)}</NextCharge>
+          <NextRow atMs={untilMs}>{priceOf(offer)}</NextRow>
         </>
       ) : (
-        <NextCharge atMs={payment.atMs} isTotal>
+        <NextRow atMs={payment.atMs} isTotal>
           {sum}
-        </NextCharge>
+        </NextRow>
       )}
     </dl>
   );
 }
 
+type Payable = Exclude<ChangeCost, { at: "period end" }>;
+
+/** What discounts and credit at Stripe take off, or add to what is kept. */
+const otherOf = ({ payment, charged, credited, addedTax }: Payable) =>
+  payment.amount - (charged - credited + addedTax);
+
+/** Writes the amounts of a change alike. */
+function moneyOf(cost: Payable) {
+  const { payment, charged, credited, addedTax } = cost;
+  const { amount, tax, currency } = payment;
+  return moneyOfColumn([amount, tax, charged, credited, addedTax, otherOf(cost)], currency);
+}
+
 type RowProps = { isTotal?: true; children: ReactNode };
 
-const NextCharge = ({ atMs, ...row }: RowProps & { atMs: number }) => (
-  <Row
-    name={
-      <>
-        Next charge, on <Clock atMs={atMs} shows="date" />
-      </>
-    }
-    {...row}
-  />
+const NextRow = ({ atMs, ...row }: RowProps & { atMs: number }) => (
+  <Row name={<NextCharge onMs={atMs} />} {...row} />
 );
 
 const Row = ({ name, isTotal, children }: RowProps & { name: ReactNode }) => (

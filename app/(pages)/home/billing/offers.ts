@@ -16,11 +16,12 @@ import {
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
 import { priceInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
-import { isDue } from "@/lib/plans/entitlement-words";
+import { isDue, payAgain } from "@/lib/plans/entitlement-words";
 import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
 import type { Plan, Plans } from "@/lib/plans/plan";
 import { listPlanPrices, listSold, planOfPrice, type SoldPrice } from "@/lib/plans/plan-prices";
 import { readBilling } from "@/lib/plans/purchases";
+import type { Standing } from "@/lib/plans/standing";
 import { readPart } from "../../read-part";
 
 /** A price as the page shows it, with its plan; `amount` is undefined if only the checkout shows it. */
@@ -61,7 +62,7 @@ export async function readPurchases({ id }: Account) {
 export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) {
   const { licence } = bought;
   if (!licence) return {};
-  const { price_id, assistant_limit } = licence;
+  const { price_id } = licence;
   const state = licenceStateOf(licence);
   const isCharged =
     ["renews", "free", "returned"].includes(state) ||
@@ -85,7 +86,6 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
       offer: (await readOffersOf([scheduled.priceId], plans, nowMs)).get(scheduled.priceId),
     },
     isChangeable,
-    limit: assistant_limit ?? offer?.plan?.limits.assistants ?? null,
     change,
   };
 }
@@ -162,6 +162,18 @@ export async function readChangesOf(
   const offer = offers.find(({ priceId }) => priceId === chosen);
   return offer ? { offers, offer, cost: await readChangeCost(licence, offer.priceId, nowMs) } : { offers };
 }
+
+/** The offer of the price that a licence had, if it may be bought again. */
+export const findAgain = (bought: Purchases | undefined, offers: Offers | undefined) =>
+  offers?.buysLicences
+    ? offers.licences.find(({ priceId }) => priceId === bought?.licence?.price_id)
+    : undefined;
+
+/** A state in which an owner pays again what was returned, with its price. */
+export const payingAgain = ({ step, ...standing }: Standing, { amount }: Offer): Standing => ({
+  ...standing,
+  step: step?.words === payAgain && amount ? { ...step, words: `${payAgain}: ${amount}` } : step,
+});
 
 /** The currency in which Stripe charges a customer who has paid before. */
 const currencyOf = ({ subscriptions }: Purchases) =>

@@ -8,7 +8,7 @@ import { isNotBegun, type LicenceState } from "@/lib/plans/entitlement-words";
 import { hasNeverBegun, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
-import { groupByPlan, hasWords, type OfferedPlan, PlanCard, taxInWords } from "../../plan-cards";
+import { groupByPlan, hasWords, type OfferedPlan, PlanCard, PlanLine, taxInWords } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { withMailLink } from "../check-result";
 import { GivenUntil } from "../given-until";
@@ -60,16 +60,16 @@ export function PlanChoice({
   const isPresent = (offer: Offer) =>
     paidOffer !== undefined && offer.plan === paidOffer.plan && !buysLicences;
   const act = (offer: Offer): ReactNode =>
-    buysLicences ? (
+    isAsked && buysLicences && offer.priceId === paid.price_id ? (
+      <Present>To be paid above</Present>
+    ) : buysLicences ? (
       <BuyForm
         offer={offer}
         accountId={account.id}
         isNext={account.plan !== "licensed" && !isAsked && offer.plan === (former ?? licences[0]?.plan)}
       />
     ) : offer === changes?.offer ? (
-      <a className="present" href="#change">
-        See what it costs
-      </a>
+      <Present>Its cost is above</Present>
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
@@ -119,43 +119,47 @@ export function PlanChoice({
       {acts && licences.every((offer) => act(offer)) && (
         <Periods offers={licences} shownPrice={changes?.offer?.priceId ?? paidPrice} />
       )}
-      <ul className="plans">
-        {shown.map(({ plan, offers }) => {
-          const isOwn = plan !== undefined && plan.name === own;
-          return (
-            <PlanCard
-              key={plan?.name ?? offers[0]?.priceId}
-              {...{ plan, offers, plans, act }}
-              tag={
-                isOwn
-                  ? "Your plan"
-                  : plan && plan === changes?.offer?.plan
-                    ? "You are changing to this"
-                    : plan && plan === former
-                      ? mark
-                      : undefined
-              }
-              isOwn={isOwn}
-              contents={isOwn ? contents : undefined}
-              terms={isOwn && isFree && offers.length === 0 && "Free"}
-            >
-              {isOwn && acts && isFree && offers.length === 0 && (
-                <Present>
-                  {account.plan === "trial" ? (
-                    <>
-                      Until <Clock atMs={account.trial_ends_at_ms} shows="date" />
-                    </>
-                  ) : (
-                    "No charge"
-                  )}
-                </Present>
-              )}
-              {isOwn && <GivenUntil account={account} />}
-              {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
-            </PlanCard>
-          );
-        })}
-      </ul>
+      {shown.length > 0 && (
+        <ul className={acts ? "plans" : "plans folded"}>
+          {shown.map(({ plan, offers }) => {
+            const isOwn = plan !== undefined && plan.name === own;
+            const Shown = acts ? PlanCard : PlanLine;
+            return (
+              <Shown
+                key={plan?.name ?? offers[0]?.priceId}
+                {...{ plan, offers, plans, act, paidPrice }}
+                isOpen={shown.length === 1}
+                tag={
+                  isOwn
+                    ? "Your plan"
+                    : plan && plan === changes?.offer?.plan
+                      ? "You are changing to this"
+                      : plan && plan === former
+                        ? mark
+                        : undefined
+                }
+                isOwn={isOwn}
+                contents={isOwn ? contents : undefined}
+                terms={isOwn && isFree && offers.length === 0 && "Free"}
+              >
+                {isOwn && acts && isFree && offers.length === 0 && (
+                  <Present>
+                    {account.plan === "trial" ? (
+                      <>
+                        Until <Clock atMs={account.trial_ends_at_ms} shows="date" />
+                      </>
+                    ) : (
+                      "No charge"
+                    )}
+                  </Present>
+                )}
+                {isOwn && <GivenUntil account={account} />}
+                {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
+              </Shown>
+            );
+          })}
+        </ul>
+      )}
       {smallPrint !== "" && <p className="quiet">{smallPrint}</p>}
     </section>
   );

@@ -51,42 +51,37 @@ export const { GET } = toPlatform(
       <>
         <h1>Billing</h1>
         <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
-        {settings().billing && (
-          <Billing
-            {...{ account, contents, plans, bought, terms, offers, nowMs }}
-            standing={state}
-            hasOpenInvoice={isOwing}
-          />
-        )}
-        {changes?.offer && account.deletes_at_ms === null && (
-          <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
+        {changes?.offer && account.deletes_at_ms === null ? (
+          <LicenceChange {...{ account, terms }} offer={changes.offer} cost={changes.cost} />
+        ) : (
+          settings().billing && (
+            <Billing
+              {...{ account, contents, plans, bought, terms, offers, nowMs }}
+              standing={state}
+              hasOpenInvoice={isOwing}
+            />
+          )
         )}
         {isOwing && <Invoices read={invoices} />}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
+        {bought?.hasBought && !isOwing && <Invoices read={invoices} />}
         <Credits account={account} mayRun={state.mayRun} read={credits}>
-          {offers && (
-            <Packs offers={offers.credits} accountId={account.id} isQuiet={state.light[0] !== "good"} />
-          )}
+          {offers && <Packs offers={offers.credits} accountId={account.id} />}
         </Credits>
-        <div className="columns">
-          <div>{bought?.hasBought && !isOwing && <Invoices read={invoices} />}</div>
-          <div>
-            {isSpent(spending) && (
-              <>
-                <Spending read={spending} />
-                <CreditLimits
-                  account={account}
-                  read={limits}
-                  isSaved={query.limits !== undefined}
-                  nowMs={nowMs}
-                />
-                {automatic && limits !== undefined && offers && (
-                  <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
-                )}
-              </>
+        {isSpent(spending) && (
+          <div className="columns">
+            <Spending read={spending} />
+            <CreditLimits
+              account={account}
+              read={limits}
+              isSaved={query.limits !== undefined}
+              nowMs={nowMs}
+            />
+            {automatic && limits !== undefined && offers && (
+              <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
             )}
           </div>
-        </div>
+        )}
       </>
     );
   }),
