@@ -168,14 +168,14 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
       (await buyer.browser.open("/home/billing")).text.replace(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await words()).toContain("Due now€49");
+    expect(await words()).toContain("You pay now€49");
     expect(await words()).not.toContain(back);
     stripe.end(subscription);
     await shop.deliverAll();
     const open = newestOf(customer);
     expect((await invoicesFor(buyer))[0]?.slice(0, 2)).toEqual(["Unpaid", "€49"]);
     expect(await words()).toContain(back);
-    expect(await words(), "nothing is due to go on").not.toContain("Due now");
+    expect(await words(), "nothing is due to go on").not.toContain("You pay now€");
     await shop.buy(buyer);
     await shop.deliverAll();
     expect(await words(), "also beside a new one").toContain(back);

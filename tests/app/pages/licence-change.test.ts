@@ -169,7 +169,7 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
 
   it("that waits for the end of the period is named with its day and price, and no other one is offered", async () => {
     const [{ buyer, subscription }, bystander] = [await halfway(), await shop.admitLicensed()];
-    const said = /Changes toTeam licence on [\w ]+ UTC, €990 a year/;
+    const said = /Changes toTeam licence on [\w ]+ UTC; €990 a year/;
     expect(wordsIn(await open(buyer))).not.toMatch(said);
     stripe.scheduleChange(subscription, "price_team");
     await shop.deliverAll();
