@@ -27,10 +27,20 @@ export function highlight(code: string, language: CodeLanguage): string {
   for (const { groups = {} } of code.matchAll(patterns[language] ?? programs)) {
     const [kind, text = ""] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];
     const isPlain = kind === "rest" || (kind === "word" && !known.has(text));
-    html += isPlain ? escapeHtml(text) : `<span class="c-${kind}">${escapeHtml(text)}</span>`;
+    const [tag = "", attribute = ""] = tags[kind ?? ""] ?? [];
+    html += isPlain ? escapeHtml(text) : `<${tag}${attribute}>${escapeHtml(text)}</${tag}>`;
   }
   return html;
 }
+
+/** The elements of the colours. They are short, because a long sample has hundreds, which are half of its page. */
+const tags: Record<string, [tag: string, attribute?: string]> = {
+  word: ["i"],
+  name: ["b"],
+  text: ["i", " class=t"],
+  number: ["i", " class=n"],
+  note: ["i", " class=c"],
+};
 
 /** The groups of the patterns are the names of the colours. */
 const string = `(?<text>"""[\\s\\S]*?"""|"(?:\\\\.|[^"\\\\])*"|'(?:\\\\.|[^'\\\\\\n])*'|\`[^\`]*\`)`;

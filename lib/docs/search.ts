@@ -27,9 +27,14 @@ export type SearchHit = {
 export function searchDocuments(query: string, limit: number): SearchHit[] {
   const terms = termsOf(query);
   const { index, sections } = processSingleton("search of the documents", makeIndex);
+  const own = terms.map(stemOf);
+  const meant = terms.flatMap((word) => variantsOf(word).slice(1)).filter((word) => !own.includes(word));
   const hits = index.search({ combineWith: "OR", queries: terms.map(toQuery) }, searchOptions);
   return hits
-    .map(({ id, score, queryTerms, terms: found }) => {
+    .map(({ id, score, queryTerms, terms: words }) => {
+      // What was typed is marked, and another word for it only where that is missing.
+      const typed = words.filter((word) => !meant.includes(word));
+      const found = typed.length > 0 ? typed : words;
       const section = sections.get(id) as Section;
       const matched = terms.filter((term) => variantsOf(term).some((one) => queryTerms.includes(one)));
       // A section with all words beats one with some.

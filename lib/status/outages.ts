@@ -80,9 +80,15 @@ async function write(
     .execute();
 }
 
-/** For example `3 minutes`. */
+/** For example `3 minutes`, `18 hours 21 minutes`. */
 export function describeLength(ms: number): string {
-  return ms < 60_000 ? "under a minute" : describeSeconds(Math.round(ms / 60_000) * 60);
+  if (ms < 60_000) return "under a minute";
+  const minutes = Math.round(ms / 60_000);
+  const rest = minutes > 120 ? minutes % 60 : 0;
+  return [minutes - rest, rest]
+    .filter((some) => some > 0)
+    .map((some) => describeSeconds(some * 60))
+    .join(" ");
 }
 
 /** Lists the newest outages of the last 90 days. */

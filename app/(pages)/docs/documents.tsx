@@ -84,7 +84,9 @@ export function Name({ of: { title, operation } }: { of: Pick<DocumentPage, "tit
   if (!method) return title;
   return (
     <>
-      <span className={`method ${method === "POST" ? "c-word" : "c-name"}`}>{method}</span>{" "}
+      <span className="method" data-method={method}>
+        {method}
+      </span>{" "}
       <code>{title.replace(`${method} /api`, "")}</code>
     </>
   );

@@ -55,7 +55,7 @@ const count = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 /** The hits in one document, the best first. */
 function HitsOfDocument({ path, hits }: { path: string; hits: SearchHit[] }) {
-  const title = findDocument(path)?.title ?? "";
+  const { title = "", summary } = findDocument(path) ?? {};
   const whole = hits.find((hit) => hit.path === path);
   return (
     <section>
@@ -76,9 +76,11 @@ function HitsOfDocument({ path, hits }: { path: string; hits: SearchHit[] }) {
               <a href={hit.path}>
                 <Marked text={hit.title.slice(title.length + 2)} found={hit.found} />
               </a>
-              <p className="quiet">
-                <Marked text={hit.snippet} found={hit.found} />
-              </p>
+              {hit.snippet !== summary && (
+                <p className="quiet">
+                  <Marked text={hit.snippet} found={hit.found} />
+                </p>
+              )}
             </li>
           ),
         )}
