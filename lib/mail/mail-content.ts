@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
 import { aheadOfUtc, nameOfTime } from "@/lib/config/time-zone";
 import { escapeHtml } from "@/lib/http/escape-html";
-import type { ownerPages } from "@/lib/http/register/pages";
+import type { Page } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
 import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 
@@ -13,6 +13,8 @@ export type MailContent = {
   /** The text that a mailbox shows after the subject. */
   preview: string;
   body: Block[];
+  /** What it costs its reader, which is said below the body. */
+  cost: string;
   /** By default the one of mails about the account. */
   footer?: Block[];
 };
@@ -22,11 +24,13 @@ export type Block = string | { steps: string[] } | { points: string[] } | { code
 
 type Link = { label: string; url: string };
 
+type OwnersPage = Page & { access: "session" };
+
 /**
  * The button of a mail about the account, which says what its reader does there: one of its owner's pages. It carries no secret,
  * so they have to be signed in.
  */
-export function linkTo({ path }: (typeof ownerPages)[keyof typeof ownerPages], label: string): Link {
+export function linkTo({ path }: OwnersPage, label: string): Link {
   return { label, url: settings().appUrl + path };
 }
 
@@ -67,8 +71,8 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
 }
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
-export function renderText({ body, footer = [] }: MailContent): string {
-  return `${body.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
+export function renderText({ body, cost, footer = [] }: MailContent): string {
+  return `${[...body, `Cost: ${cost}`].map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
 }
 
 function blockText(block: Block): string {
@@ -84,7 +88,8 @@ function blockText(block: Block): string {
  * Outlook needs tables, and some mailboxes drop `<style>`, so the important styles are attributes as well. A mailbox that
  * makes its own dark colours has a border around the frame and the button, and so never loses either.
  */
-export function renderHtml({ subject, heading = subject, preview, body, footer = [] }: MailContent): string {
+export function renderHtml(mail: MailContent): string {
+  const { subject, heading = subject, preview, body, cost, footer = [] } = mail;
   const button = body.find((block) => typeof block !== "string" && "url" in block);
   return `<!doctype html>
 <html lang="en">
@@ -113,6 +118,7 @@ ${mailHeader}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td class="frame raised" bgcolor="${light.raised}" style="border: 1px solid ${light.line}; border-radius: 12px; padding: 32px 32px 16px; background: ${light.raised}; color: ${light.ink};">
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
 ${body.map((block) => (block === button ? renderButton(block as Link) : renderBlock(block))).join("\n")}
+<p class="line" style="margin: 24px 0 16px; border-top: 1px solid ${light.line}; padding-top: 16px;"><strong>Cost:</strong> ${escapeHtml(cost)}</p>
 </td></tr></table>
 <div class="quiet" style="padding: 24px 4px 0; font-size: 13px; color: ${light.quiet};">
 ${footer.map(renderBlock).join("\n")}
@@ -139,6 +145,7 @@ function darkRules(...within: string[]): string {
     within.flatMap((at) => classes.map((one) => `${at}.${one}`)).join(", ");
   return `${of("paper")} { background: ${dark.paper} !important; color: ${dark.ink} !important; }
 ${of("raised")} { background: ${dark.raised} !important; color: ${dark.ink} !important; border-color: ${dark.line} !important; }
+${of("line")} { border-color: ${dark.line} !important; }
 ${of("sunken")} { background: ${dark.sunken} !important; border-color: ${dark.line} !important; }
 ${of("quiet")} { color: ${dark.quiet} !important; }
 ${of("link")} { color: ${dark.link} !important; }

@@ -201,7 +201,7 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
       expect(await statuses(latest)).toEqual([401, 401]);
       await eventually(async () =>
         expect((await mailsTo(services[0].dataDir, email)).map(({ subject }) => subject)).toContain(
-          "An app was disconnected: a token may have been copied",
+          "An app was disconnected: someone may have copied its access",
         ),
       );
     });

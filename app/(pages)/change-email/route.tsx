@@ -27,15 +27,18 @@ export const { GET } = toPlatform(
       const link = readChangeToken(token);
       const change = link && (await findEmailChange(await store(), link.id));
       const state = link ? stateOf(change, link, nowMs) : "invalid";
+      const isStopping = link?.side === "from" && url.searchParams.has("stop");
       const problem = findProblem(url);
       return {
-        title: titles[state],
+        title: state === "asks" && isStopping ? "Stop the change of your email?" : titles[state],
         problem,
         status: state === "invalid" ? 400 : 200,
         content: (
           <>
             <ProblemNote problem={problem} />
-            {link && change && state === "asks" && <Asks change={change} side={link.side} token={token} />}
+            {link && change && state === "asks" && (
+              <Asks change={change} side={link.side} token={token} isStopping={isStopping} />
+            )}
             {link && change && state === "waits" && <Waits change={change} side={link.side} token={token} />}
             {change && state === "changed" && (
               <p>
@@ -78,7 +81,7 @@ function stateOf(change: Change | undefined, { side }: ChangeToken, nowMs: numbe
 
 type AskedProps = { change: Change; side: ChangeToken["side"]; token: string };
 
-function Asks({ change, side, token }: AskedProps) {
+function Asks({ change, side, token, isStopping }: AskedProps & { isStopping: boolean }) {
   return (
     <>
       {side === "from" ? (
@@ -93,9 +96,11 @@ function Asks({ change, side, token }: AskedProps) {
         </p>
       )}
       <PostForm action={forms.answerEmailChange.path} hidden={{ token }} className="actions">
-        <button type="submit" name="answer" value="confirm">
-          {side === "from" ? "Confirm the change" : "Confirm my address"}
-        </button>
+        {!isStopping && (
+          <button type="submit" name="answer" value="confirm">
+            {side === "from" ? "Confirm the change" : "Confirm my address"}
+          </button>
+        )}
         {side === "from" && <Stop />}
       </PostForm>
       <Until change={change} />
@@ -123,7 +128,7 @@ function Waits({ change, side, token }: AskedProps) {
 
 const Stop = () => (
   <button type="submit" name="answer" value="stop" className="danger">
-    Stop it
+    Stop the change
   </button>
 );
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/joining/invitations";
 import { findWaiting } from "@/lib/accounts/joining/waitlist";
 import type { AccountTerms } from "@/lib/accounts/terms/gift";
+import { trialDaysOf } from "@/lib/accounts/terms/trial";
 import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -66,7 +67,8 @@ export async function queueInvitation(
     const token = await invite(transaction, email, terms, nowMs);
     if (kind === "clerk") return undefined;
     const isOnWaitlist = (await findWaiting(transaction, email)) !== undefined;
-    const mail = { kind: "invitation", to: email, token, isOnWaitlist } as const;
+    const about = { isOnWaitlist, trialDays: trialDaysOf(terms) };
+    const mail = { kind: "invitation", to: email, token, ...about } as const;
     const mailId = await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs });
     return { url: invitationUrl(token), mailId };
   });

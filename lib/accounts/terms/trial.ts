@@ -25,6 +25,10 @@ export function validateTerms({ plan = "trial", ...terms }: TrialTerms): void {
 /** Whether terms give a trial an end. */
 export const hasEnd = (terms: TrialTerms) => (terms.trial_ends_at_ms ?? terms.trial_days ?? null) !== null;
 
+/** The days of the trial that terms give; `undefined` if they give none, or one with a date. */
+export const trialDaysOf = ({ plan = "trial", trial_ends_at_ms, trial_days }: TrialTerms) =>
+  plan === "trial" && !trial_ends_at_ms ? (trial_days ?? defaultTrialDays) : undefined;
+
 /** The end that terms give a trial, in Unix milliseconds. */
 export function trialEnd({ trial_ends_at_ms, trial_days }: TrialTerms, nowMs: number): number {
   return trial_ends_at_ms ?? nowMs + (trial_days ?? defaultTrialDays) * dayMs;

@@ -26,7 +26,7 @@ export async function endAutomaticPurchase(db: Db, { account, by }: Owner, nowMs
 export async function stopAutomaticPurchase(
   db: Db,
   account: { id: string; email: string },
-  { why, id: purchase }: { why: StopReason; id?: string },
+  { why, id: purchase, pack }: { why: StopReason; id?: string; pack?: string },
   nowMs: number,
 ): Promise<void> {
   const about = { ...auditedPurchase(account, "service"), facts: { why } };
@@ -37,7 +37,8 @@ export async function stopAutomaticPurchase(
       .where("account_id", "=", account.id)
       .where("top_up_price", "is not", null);
     if (!(await hasRow(stopping.returning("account_id")))) return;
-    const mail = { kind: "automatic purchase stopped", accountId: account.id, why, purchase } as const;
+    const what = { why, purchase, pack, atMs: nowMs };
+    const mail = { kind: "automatic purchase stopped", accountId: account.id, ...what } as const;
     await enqueueMail(transaction, mail, { nowMs });
   });
 }

@@ -8,7 +8,7 @@ import { describeSale, updateOpen } from "@/lib/billing/checkout";
 import { type Checkout, findCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { readProgress } from "@/lib/billing/fulfilment/purchases-at-stripe";
-import { chargedIn, readPrice } from "@/lib/billing/prices/prices";
+import { chargedIn, readAmount, readPrice } from "@/lib/billing/prices/prices";
 import {
   callStripe,
   changeAtStripe,
@@ -141,7 +141,10 @@ async function settle(db: Db, topUp: Checkout, nowMs: number): Promise<void> {
   const card = wanted && (await findCard(db, account_id));
   const stop = async (why: StopReason) => {
     const owner = await accountBy(db, "id", account_id).select(["id", "email"]).executeTakeFirst();
-    if (owner) await stopAutomaticPurchase(db, owner, { why, id: topUp.id }, nowMs);
+    if (!owner) return;
+    const amount = await readAmount(topUp.price_id, card?.currency ?? undefined, nowMs);
+    const pack = `${(topUp.thousandths / 1000).toLocaleString("en")} credits${amount ? ` for ${amount}` : ""}`;
+    await stopAutomaticPurchase(db, owner, { why, id: topUp.id, pack }, nowMs);
   };
   if (!session_id && wanted && !card) await stop("no card");
   if (!session_id && !(wanted?.isLow && card)) return giveUp(db, topUp, "expired");

@@ -22,11 +22,12 @@ export const deletionMails = {
         subject: "Your account will be deleted",
         preview: `On ${end}. Until then you can keep it.`,
         body: [
-          `You asked us to delete your account. That happens on ${end}. A running plan ends then, without a refund, and what is left of your credits is gone.`,
-          "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
+          `You asked us to delete your account. That happens on ${end}. Until then nothing changes.`,
+          "If you still want that, you have nothing to do. To keep the account, or if it wasn’t you who asked:",
           { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
           "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
         ],
+        cost: "nothing is charged. A plan that runs ends without a refund, and credits that are left are lost.",
       };
     },
   }),
@@ -38,15 +39,16 @@ export const deletionMails = {
       subject: "Your account is deleted",
       preview: "Nothing is left that names you.",
       body: [
-        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked. Your apps stop at their next check, and a plan that ran is not billed again.`,
+        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked. You have nothing to do: your apps stop at their next check.`,
         {
           points: [
-            "What is gone: your email, sessions, apps, passkeys and credits.",
-            `What stays: the history of credits and emails under an id that names no one, and a hash of your email.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
+            "What is gone: your email, sign-ins, apps, passkeys and credits.",
+            `What stays: sums and dates that name no one, and a fingerprint of your email, which can’t be turned back into it.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
           ],
         },
         "This is our last email. Thank you for having tried Corner Office; you are welcome back.",
       ],
+      cost: "nothing. A plan that ran is not charged again.",
       footer: [
         "You received this email because this address had an account here until now.",
         { label: "Join the waitlist again", url: `${settings().appUrl}${pages.waitlist.path}` },

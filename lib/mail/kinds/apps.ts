@@ -3,7 +3,7 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
-import { ownerPages } from "@/lib/http/register/pages";
+import { ownerPages, pages } from "@/lib/http/register/pages";
 import { type DueMail, dueAtOnce, mailAbout, mailToOwner, type Zone } from "@/lib/mail/kind";
 import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 
@@ -34,41 +34,45 @@ export const appMails = {
       subject: "An app was connected to your account",
       preview: previewOf(app, zone),
       body: [
-        { points: [...describeApp(app).points, `Time: ${formatInstant(app.atMs, zone)}`] },
-        "It can read whether your plan is active, and your credits. It can’t approve anything for you.",
-        "If you approved it, you have nothing to do.",
-        "If you didn’t, end its access now: someone else may be signed in as you.",
-        linkTo(ownerPages.access, "See your apps"),
+        `An app was approved for your account on ${formatInstant(app.atMs, zone)}:`,
+        describeApp(app),
+        "It can see whether your plan is active, and your credits. It can’t approve or buy anything for you.",
+        "If you approved it, you have nothing to do. If you didn’t, end its access now: someone else may be signed in as you.",
+        linkTo(ownerPages.access, "End its access"),
       ],
+      cost: "nothing. Connecting an app is free.",
     }),
   }),
-  /** An app whose session ended because one of its tokens was used a second time. */
+  /** An app whose session ended because one of its refresh tokens was used a second time. */
   "replayed app": mailToOwner(app, {
     examples: (atMs) => ({ "replayed-app": { name: "Claude", origin: "claude.ai", atMs } }),
     text: (app, zone) => ({
-      subject: "An app was disconnected: a token may have been copied",
+      subject: "An app was disconnected: someone may have copied its access",
       preview: previewOf(app, zone),
       body: [
-        `An app was disconnected on ${formatInstant(app.atMs, zone)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+        `We disconnected an app on ${formatInstant(app.atMs, zone)}: its access was used in two places, so someone else may have a copy. No copy works now.`,
         describeApp(app),
-        "It could read whether your plan was active, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
-        linkTo(ownerPages.access, "See your apps"),
+        "Whoever had a copy could see whether your plan is active, and your credits, and nothing else.",
+        "If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
+        linkTo(pages.connectApp, "Connect it again"),
       ],
+      cost: "nothing. Connecting an app is free.",
     }),
   }),
   /** An app whose tokens are renewed from several networks in turn, once for each approval. */
   "app in turn": mailToOwner(app, {
     examples: (atMs) => ({ "app-in-turn": { ...example, atMs } }),
     text: (app, zone) => ({
-      subject: "An app is used from several networks in turn",
+      subject: "An app of yours is used from several places",
       preview: previewOf(app, zone),
       body: [
-        `An app got new tokens from several networks in turn, the last time on ${formatInstant(app.atMs, zone)}:`,
+        `A connected app goes back and forth between networks, last on ${formatInstant(app.atMs, zone)}:`,
         describeApp(app),
         "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
-        "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
-        linkTo(ownerPages.access, "See your apps"),
+        "If it runs in one place, someone else may have copied its access. Your access page shows the networks. End its access there, and connect it again: no copy works then.",
+        linkTo(ownerPages.access, "Check this app"),
       ],
+      cost: "nothing.",
     }),
   }),
   /** Before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
@@ -83,17 +87,19 @@ export const appMails = {
     },
     text({ apps }, zone) {
       const isOne = apps.length === 1;
+      const keep = isOne ? "Keep the app" : "Keep the apps";
       return {
         subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
-        preview: `Keep ${isOne ? "it" : "them"} with one button, or do nothing.`,
+        preview: `${keep} with one button, or do nothing.`,
         body: [
           ...apps.map(
             ({ name, origin, endsAtMs }) =>
               `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
           ),
           `You can keep your apps for another ${sessionDays.app} days. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
-          linkTo(ownerPages.access, "Keep your apps"),
+          linkTo(ownerPages.access, keep),
         ],
+        cost: "nothing, whether you keep them or not.",
         footer: [
           `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
         ],

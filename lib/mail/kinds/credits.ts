@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
@@ -18,7 +19,16 @@ const stopped = z.object({
   why: z.enum(stopReasons),
   /** The id under which the log says why Stripe refused it. */
   purchase: z.string().optional(),
+  atMs: z.int().optional(),
+  /** What was to be bought, as “500 credits for €10”. */
+  pack: z.string().optional(),
 });
+
+/** The button of a mail about credits. */
+const toCredits = () =>
+  linkTo(ownerPages.billing, settings().billing?.creditPrices.length ? "Buy credits" : "See your credits");
+
+const nothingNow = "nothing, unless you buy credits. Each pack shows its price before you pay.";
 
 export const creditMails = {
   /** Credits have fallen below what their owner wants to hear of, if they still do. */
@@ -38,9 +48,10 @@ export const creditMails = {
         preview: `${left} were left.`,
         body: [
           `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
-          "Work that costs more than you have is refused until you have more; everything else runs.",
-          linkTo(ownerPages.billing, "See your credits"),
+          "Work that costs more credits than you have is refused until you have more; everything else runs.",
+          toCredits(),
         ],
+        cost: nothingNow,
         footer: [
           "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
         ],
@@ -55,16 +66,19 @@ export const creditMails = {
       const owner = await limitsOf(db, accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
       return owner && { ...mail, ...owner };
     },
-    examples: () => ({ "automatic-purchase-stopped": { why: "confirmation" as const } }),
-    text: ({ why, purchase }) => ({
+    examples: (atMs) => ({
+      "automatic-purchase-stopped": { why: "confirmation" as const, atMs, pack: "500 credits for €10" },
+    }),
+    text: ({ why, purchase, atMs, pack }, zone) => ({
       subject: "Automatic purchases of credits are off",
       preview: whyStopped[why],
       body: [
-        `We no longer buy credits for you, and try no further payment. ${whyStopped[why]}`,
+        `${atMs ? `On ${formatInstant(atMs, zone)} we` : "We"} stopped buying ${pack ?? "credits"} for you, and try no further payment. ${whyStopped[why]}`,
         "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
         ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
-        linkTo(ownerPages.billing, "See your credits"),
+        toCredits(),
       ],
+      cost: nothingNow,
     }),
   }),
 };

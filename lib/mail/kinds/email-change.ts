@@ -55,6 +55,7 @@ export const emailChangeMails = {
         "If that was you, you have nothing to do. You are still signed in where you were.",
         `If it wasn’t, change the password of this mailbox and write to ${settings().supportEmail ?? "the people who run this service"}: someone could read it.`,
       ],
+      cost: "nothing. Your plan and credits are as they were.",
       footer: ["We always email the old address when an account changes its email."],
     }),
   }),
@@ -72,18 +73,21 @@ async function findChange(db: Db, mail: Asked, nowMs: number) {
 type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean };
 
 function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone?: Zone): MailContent {
+  const url = emailChangeUrl({ id, side });
+  const stop = { label: "Stop the change", url: `${url}&stop` };
   return {
     subject: "Your account is to get another email",
-    preview: isConfirmed ? "You can stop it." : "It needs your word.",
+    preview: isConfirmed ? "You can stop it." : "Confirm it if that was you.",
     body: [
-      `Someone who is signed in to your account asked us to change its email to ${other}. Nothing has changed yet: the new address has to confirm it too.`,
-      isConfirmed
-        ? "You have confirmed it from here with your sign-in code. If that wasn’t you, stop it:"
-        : "Confirm it if that was you, or stop it:",
-      { label: isConfirmed ? "See the change" : "Confirm or stop it", url: emailChangeUrl({ id, side }) },
-      `The link works until ${formatInstant(untilMs, zone)}.${isConfirmed ? "" : " If you do nothing, your email stays as it is."}`,
-      "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox.",
+      `Someone who is signed in to your account asked us to change its email to ${other}. Nothing has changed yet: both addresses have to confirm it before ${formatInstant(untilMs, zone)}.`,
+      ...(isConfirmed
+        ? ["You have confirmed it with your sign-in code, and have nothing to do."]
+        : ["If that was you:", { label: "Confirm the change", url }]),
+      "If it wasn’t you, stop it. Then sign out all other browsers on your access page, and change the password of your mailbox.",
+      stop,
+      ...(isConfirmed ? [] : ["If you do nothing, your email stays as it is."]),
     ],
+    cost: "nothing.",
   };
 }
 
@@ -92,10 +96,10 @@ function toNewEmail({ id, side, untilMs }: EmailChange, zone?: Zone): MailConten
     subject: "Confirm your new email",
     preview: "For your account at Corner Office.",
     body: [
-      "Someone who is signed in at Corner Office wants this address for their account. Confirm it only if that was you: sign-in codes and every mail about the account then come here.",
+      `Someone who is signed in at Corner Office wants this address for their account. If that was you, confirm it before ${formatInstant(untilMs, zone)}: sign-in codes and every mail about the account then come here.`,
       { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
-      `The link works until ${formatInstant(untilMs, zone)}.`,
     ],
+    cost: "nothing.",
     footer: ["If it wasn’t you, ignore this email: nothing changes without your word."],
   };
 }
@@ -110,6 +114,7 @@ function toEmailWithAccount(): MailContent {
       "If that was you: sign in here with this address, and delete the account that you no longer need on its account page. Then ask again.",
       { label: "Sign in", url: settings().appUrl + ownerPages.account.path },
     ],
+    cost: "nothing.",
     footer: ["If it wasn’t you, ignore this email."],
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { confirmationDays, invitationDays } from "@/lib/config/lifetimes";
+import { settings } from "@/lib/config/settings";
 import { type MailKind, mailTo } from "@/lib/mail/kind";
 import {
   findInvitationProblem,
@@ -10,7 +11,13 @@ import { SendError } from "@/lib/mail/mail";
 import { createClerkInvitation } from "@/lib/mail/senders/clerk-invitations";
 import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
 
-const invitation = z.object({ to: z.string(), token: z.string(), isOnWaitlist: z.boolean().default(false) });
+const invitation = z.object({
+  to: z.string(),
+  token: z.string(),
+  isOnWaitlist: z.boolean().default(false),
+  /** The days of its trial, if it is to one of so many. */
+  trialDays: z.int().optional(),
+});
 
 const clerks = z.object({ to: z.string() });
 
@@ -26,23 +33,32 @@ export const invitationMails = {
   invitation: mailTo(invitation, {
     isWanted: async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
     examples: () => ({
-      invitation: { token: "preview", isOnWaitlist: false },
-      "invitation-waitlist": { token: "preview", isOnWaitlist: true },
+      invitation: { token: "preview", isOnWaitlist: false, trialDays: 14 },
+      "invitation-waitlist": { token: "preview", isOnWaitlist: true, trialDays: 14 },
     }),
-    text: ({ token, isOnWaitlist }) => ({
-      subject: "Your invitation to Corner Office",
-      preview: "Your place is ready, and you need no card.",
-      body: [
-        `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
-        { label: "Open your account", url: mailedInvitationUrl(token) },
-        `You need no card. The link works once, only for this email, and expires in ${invitationDays} days.`,
-      ],
-      footer: [
-        isOnWaitlist
-          ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
-          : "You received this email because someone invited you. If that was a mistake, ignore it.",
-      ],
-    }),
+    text({ token, isOnWaitlist, trialDays }) {
+      const inviter = settings().operatorName ?? "The people who run Corner Office";
+      return {
+        subject: "Your invitation to Corner Office",
+        preview: "Your place is ready, and you need no card.",
+        body: [
+          isOnWaitlist
+            ? "You joined our waitlist, and your place in Corner Office is ready."
+            : `${inviter} invited you, and your place in Corner Office is ready.`,
+          "You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.",
+          { label: "Open your account", url: mailedInvitationUrl(token) },
+          `The link works once, only for this email, for ${invitationDays} days.`,
+        ],
+        cost: trialDays
+          ? `nothing: ${trialDays} days free, and no card. Nothing is charged after them unless you choose a plan.`
+          : "nothing, and no card. Nothing is charged unless you buy it.",
+        footer: [
+          isOnWaitlist
+            ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
+            : `You received this email because ${inviter.replace("The people", "the people")} invited you. If that was a mistake, ignore it.`,
+        ],
+      };
+    },
   }),
   "clerk invitation": clerkInvitation,
   /** Asks whether an email on the waitlist is its reader's. */
@@ -54,9 +70,10 @@ export const invitationMails = {
       preview: "So that we know this address is yours.",
       body: [
         "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
-        { label: "Confirm the address", url: confirmationUrl(token) },
+        { label: "Confirm my address", url: confirmationUrl(token) },
         `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
       ],
+      cost: "nothing. The waitlist is free.",
       footer: [
         "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
       ],

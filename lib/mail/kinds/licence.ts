@@ -39,26 +39,38 @@ export const licenceMails = {
     find: findFailed,
     examples: (atMs) => ({
       "payment-failed": {
-        ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49", planTitle: "Office" },
+        ...{
+          unpaidSinceMs: atMs,
+          stopsAtMs: atMs + 14 * dayMs,
+          status_reason: null,
+          due: "€49",
+          planTitle: "Office",
+        },
         triedAtMs: atMs + 3 * dayMs,
       },
     }),
     text(mail, zone) {
       const stop = formatInstant(mail.stopsAtMs, zone);
-      const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
-      const again = mail.triedAtMs && formatInstant(mail.triedAtMs, zone);
+      const { subject, what, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
+      const again = mail.triedAtMs && `We try again: ${formatInstant(mail.triedAtMs, zone)}`;
       const ofSum = mail.due ? ` of ${mail.due}` : "";
       const plan = mail.planTitle ? `“${mail.planTitle}”` : "your plan";
       return {
-        subject,
-        preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your assistants stop on ${stop}.`,
+        subject: subject(ofSum),
+        preview: `Your assistants stop on ${stop} if it stays unpaid.`,
         body: [
-          what(ofSum, plan),
-          ...(again ? [`We try again on ${again}.`] : []),
-          `${ifNot}, your assistants stop on ${stop}. Until then they go on working.`,
+          `${what(ofSum, plan)} Your assistants go on working meanwhile.`,
+          {
+            points: [
+              `Unpaid since: ${formatInstant(mail.unpaidSinceMs, zone)}`,
+              ...(again ? [again] : []),
+              `If it stays unpaid, your assistants stop: ${stop}`,
+            ],
+          },
           linkTo(ownerPages.billing, withSum(press, mail.due)),
           "If you have paid already, you have nothing to do.",
         ],
+        cost: `${mail.due ?? "the sum of the invoice"}, and nothing on top.`,
       };
     },
   }),
@@ -78,9 +90,10 @@ export const licenceMails = {
         body: [
           `${plan} is cancelled.`,
           `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-          "To keep the plan, take the cancellation back before then: nothing is charged now, and from that day you pay as before.",
+          "To keep the plan, take the cancellation back before then.",
           linkTo(ownerPages.billing, "Keep the plan"),
         ],
+        cost: "nothing now, and nothing more if you let it end. If you keep the plan, you pay for it as before, from that day on.",
       };
     },
   }),
@@ -109,6 +122,7 @@ export const licenceMails = {
             ? [`For another plan, ${askUs()}.`]
             : [next.words, linkTo(ownerPages.billing, withSum(next.press, due))]),
         ],
+        cost: next.cost,
       };
     },
   }),
@@ -162,7 +176,8 @@ async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
   const { email: to, licence_until_ms: stopsAtMs, status_reason, next_attempt_ms, paid_plan } = licence;
   const planTitle = (await readPlans(db)).get(paid_plan ?? "licensed")?.title;
   const triedAtMs = (next_attempt_ms ?? 0) > nowMs ? next_attempt_ms : null;
-  return { to, stopsAtMs, triedAtMs, status_reason, due: describeDue(licence), planTitle };
+  const { unpaidSinceMs } = mail;
+  return { to, unpaidSinceMs, stopsAtMs, triedAtMs, status_reason, due: describeDue(licence), planTitle };
 }
 
 /** `undefined` if it goes on, or the account has another one. */
@@ -235,9 +250,8 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
 };
 
 const failedRenewal = {
-  subject: "Your payment failed",
+  subject: (ofSum: string) => `Your payment${ofSum} failed`,
   what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
-  ifNot: "If it stays unpaid",
   press: payOrChange,
 };
 
@@ -245,28 +259,27 @@ const failedRenewal = {
 const failures: Record<string, typeof failedRenewal> = {
   change: {
     ...failedRenewal,
-    subject: "The payment for your change failed",
+    subject: (ofSum) => `The payment${ofSum} for your change failed`,
     what: (ofSum) =>
       `The payment${ofSum} for the change of your plan failed, so you have what you had before.`,
-    ifNot: "If the change stays unpaid",
   },
   invoice: {
     ...failedRenewal,
-    subject: "Your invoice is overdue",
+    subject: (ofSum) => `Your invoice${ofSum} is overdue`,
     what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
   },
   trial: {
-    subject: "The free trial of your plan has ended",
+    subject: () => "The free trial of your plan has ended",
     what: (ofSum, plan) =>
       `The free trial of ${plan} has ended, and no card has paid the first invoice${ofSum}.`,
-    ifNot: "If no card pays it",
     press: "Add a card",
   },
 };
 
 const again = {
-  words: "You can choose a plan again at any time. Each shows its price before you pay.",
+  words: "You can choose a plan again at any time.",
   press: choosePlan,
+  cost: "nothing. Another plan shows its price before you pay.",
 };
 
 /** What to do after a licence, by how it ended, and what the button says. */
@@ -276,19 +289,22 @@ const whatNext: Record<LicenceEnd, typeof again> = {
   "at bank": again,
   "trial over": {
     ...again,
-    words: "You were not charged. You can choose a plan at any time. Each shows its price before you pay.",
+    words: "You were not charged. You can choose a plan at any time.",
   },
   unpaid: {
     words: "Your payment failed. Your plan goes on as soon as the last invoice is paid.",
     press: payOrChange,
+    cost: "the last invoice, which shows its sum before you pay.",
   },
   returned: {
     words:
       "Your last payment went back to you, by a refund or by your bank. Pay again to go on with the plan, or cancel it at Stripe, where it still renews.",
     press: "Pay again or cancel",
+    cost: "nothing, unless you pay again. The plan shows its price before you do.",
   },
   paused: {
     words: "The plan is paused. You can go on with it, or choose another.",
     press: "See your plan",
+    cost: "nothing while it is paused.",
   },
 };

@@ -25,10 +25,11 @@ export const signInMails = {
         heading: "Your sign-in code",
         preview: `It works once and expires in ${codeMinutes} minutes.`,
         body: [
-          "Enter this code where you requested it:",
+          `Enter this code where you asked to sign in, within ${codeMinutes} minutes:`,
           { code: shown },
-          `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. Nobody at Corner Office asks you for it.`,
+          "It works once, in the browser that requested it. Nobody at Corner Office asks you for it.",
         ],
+        cost: signInCost,
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
       };
     },
@@ -40,26 +41,27 @@ export const signInMails = {
       subject: "A new browser signed in to your account",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs, zone)}`] },
+        `${name} signed in to your account on ${formatInstant(atMs, zone)}.`,
         "If that was you, you have nothing to do.",
-        "If it wasn’t, sign out all other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-        linkTo(ownerPages.access, "See your browsers"),
+        "If it wasn’t, sign out the other browsers now. Then change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+        linkTo(ownerPages.access, "Sign out other browsers"),
       ],
+      cost: "nothing.",
     }),
   }),
   /** A browser that is used from several networks in turn, once for each sign-in. */
   "browser in turn": mailToOwner(browser, {
     examples: (atMs) => ({ "browser-in-turn": { name: "Chrome on Windows", atMs } }),
     text: ({ name, atMs }, zone) => ({
-      subject: "A browser is used from several networks in turn",
+      subject: "A browser of yours is used from several places",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs, zone)}:`,
-        { points: [`Browser: ${name}`] },
-        "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
-        "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
-        linkTo(ownerPages.access, "See your browsers"),
+        `${name}, which is signed in to your account, goes back and forth between networks, last on ${formatInstant(atMs, zone)}.`,
+        "That is usual for a phone or a laptop that you carry around, for a VPN, and for connections with both kinds of internet address. You then have nothing to do, and we won’t write about this sign-in again.",
+        "If it stays in one place, someone else may have copied its sign-in. Your access page shows the networks. Sign it out there, and sign in again: no copy works then.",
+        linkTo(ownerPages.access, "Check this browser"),
       ],
+      cost: "nothing.",
     }),
   }),
   passkey: mailToOwner(passkey, {
@@ -76,9 +78,10 @@ export const signInMails = {
         body: [
           `The passkey “${name}” was ${change} on ${formatInstant(atMs, zone)}. ${next}`,
           "If that was you, you have nothing to do.",
-          `If it wasn’t, sign in with a code, ${undo}, and end all other sessions.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-          { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
+          `If it wasn’t, sign in with a code, ${undo}, and sign out all other browsers.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+          { label: "Check your passkeys", url: `${appUrl}${ownerPages.access.path}#ways` },
         ],
+        cost: "nothing.",
         footer: ["We always email you when your passkeys change."],
       };
     },
@@ -96,6 +99,8 @@ const passkeyChanges = {
   },
 };
 
+const signInCost = "nothing. Signing in is free.";
+
 function longCodeText(code: string): MailContent {
   return {
     subject: `${code} is your long sign-in code`,
@@ -104,8 +109,9 @@ function longCodeText(code: string): MailContent {
     body: [
       "Many codes were requested for this email today, so this one is too long to guess:",
       { code },
-      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. Nobody at Corner Office asks you for it.`,
+      `Enter it where you sign in, in any browser, within ${longCodeHours} hours. It works once. Keep this email: no other code is sent until you use it or it expires. Nobody at Corner Office asks you for it.`,
     ],
+    cost: signInCost,
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],

@@ -47,6 +47,7 @@ export const trialMails = {
           `${endEffects.soon} ${endEffects.nothingLost}`,
           ...howToChoose("To keep your company running", isSold, " before then"),
         ],
+        cost: costOf(isSold),
       };
     },
   }),
@@ -66,6 +67,7 @@ export const trialMails = {
         `${endEffects.now} ${endEffects.nothingLost}`,
         ...howToChoose("To have your assistants run again", isSold),
       ],
+      cost: costOf(isSold),
     }),
   }),
 };
@@ -106,8 +108,8 @@ async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
 /** How to get a plan: the button where they are sold, or else whom to ask. */
 function howToChoose(purpose: string, isSold: boolean, when = ""): MailContent["body"] {
   if (!isSold) return [`${purpose}, ${askUs()}${when}.`];
-  return [
-    `${purpose}, choose a plan${when}. Nothing is charged unless you do, and each shows its price before you pay.`,
-    linkTo(ownerPages.billing, "Choose a plan"),
-  ];
+  return [`${purpose}, choose a plan${when}.`, linkTo(ownerPages.billing, "Choose a plan")];
 }
+
+const costOf = (isSold: boolean) =>
+  `nothing. The trial is free, and no card is charged${isSold ? " unless you choose a plan; each shows its price before you pay" : ""}.`;

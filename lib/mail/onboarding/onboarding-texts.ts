@@ -79,10 +79,12 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
       { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
       "In the next email: your first assistant’s job.",
     ],
+    cost: "nothing. Opening your account and connecting apps is free.",
   }),
   "first-assistant": (appUrl, isConnected) => ({
     subject: "Hire one assistant for one job",
     preview: "Which job to delegate first, and how to brief for it.",
+    cost: "nothing more: a plan includes its assistants, and their work uses your credits.",
     body: aboutWork(
       isConnected,
       { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}` },
@@ -103,18 +105,19 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
   approvals: (appUrl, isConnected) => ({
     subject: "Nothing leaves without your approval",
     preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
+    cost: "nothing. Approving is free, and nothing is charged without it.",
     body: aboutWork(
       isConnected,
-      { label: "How sessions and tokens work", url: `${appUrl}${pages.authentication.path}` },
+      { label: "Read what apps can do", url: `${appUrl}${pages.authentication.path}` },
       [
-        "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
+        "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No app can approve them for you, and neither can we: an app only sees your plan and credits.",
         "How to approve quickly without being careless:",
         {
           points: [
             "Do it at fixed times, twice a day, instead of at every notification.",
             "Check the thing itself instead of a summary: the email as it will be sent, the page as it will appear.",
             "When you say no, say why in one sentence, and add that sentence to the brief.",
-            "Keep session tokens out of chats, issues and logs. Anyone who has one can read your account.",
+            "Keep access keys out of chats, issues and logs. Anyone who has one can read your account.",
           ],
         },
       ],
@@ -123,6 +126,7 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
   credits: (appUrl, isConnected) => ({
     subject: "Your credits, and what they tell you",
     preview: "Where to see them, what uses them up, and how to notice early.",
+    cost: "nothing. Looking is free, and credits are bought only when you say so.",
     body: aboutWork(isConnected, { label: "See your balance", url: `${appUrl}${pages.billing.path}` }, [
       "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
       "Two minutes a week are enough to keep track:",
@@ -139,6 +143,7 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
   "next-steps": (appUrl, isConnected) => ({
     subject: "Your first two weeks: what’s next?",
     preview: "A review in three questions, and where to go from here.",
+    cost: "nothing more than your plan.",
     body: aboutWork(isConnected, { label: "Open your home page", url: `${appUrl}${pages.home.path}` }, [
       "This is a good moment to review your company. Three questions are enough:",
       {

@@ -70,7 +70,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     await ask(buyer, to);
     const old = await linkTo(buyer.email);
     const [told] = await mailedTo(buyer.email, "Your account is to get another email");
-    expect(told?.text).toContain("You have confirmed it from here with your sign-in code.");
+    expect(told?.text).toContain("You have confirmed it with your sign-in code,");
     const shown = await page(buyer);
     for (const words of [`${buyer.email}: confirmed`, `${to}: waits for its link`])
       expect(shown).toContain(words);

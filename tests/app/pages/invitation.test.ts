@@ -118,16 +118,18 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     }
   });
 
-  it("says why it comes: someone invited the person, or the address joined the waitlist", async () => {
+  it("says why it comes: we invited the person, or the address joined the waitlist", async () => {
     await invite("guest@example.com");
     const guest = (await mailTo(service.dataDir, "guest@example.com", /invitation/)).text;
-    expect(guest).toContain("because someone invited you.");
+    expect(guest).toMatch(/^The people who run Corner Office invited you, and your place/);
+    expect(guest).toContain("because the people who run Corner Office invited you.");
+    expect(guest).toContain("Cost: nothing: 14 days free, and no card.");
     await service.submit("/waitlist/join", { email: "waiting@example.com" });
     await service.adminJson("waitlist", "invite", "waiting@example.com");
     const waiting = (await mailTo(service.dataDir, "waiting@example.com", /invitation/)).text;
     expect(waiting).toMatch(/^You joined our waitlist, and your place in Corner Office is ready\./);
     expect(waiting).toContain("because this address joined our waitlist.");
-    expect(waiting).not.toContain("someone invited you");
+    expect(waiting).not.toContain("invited you");
   });
 
   it("works once, even when two use it at the same moment", async () => {

@@ -96,12 +96,13 @@ describe("a mail's content", () => {
       { points: ["p"] },
       { label: "go", url: "https://x.example/?a=1&b=2" },
     ],
+    cost: "nothing.",
     footer: ["end"],
   };
 
   it("is rendered as text", () => {
     expect(renderText(content)).toBe(
-      "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\n-- \nend\n",
+      "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\nCost: nothing.\n\n-- \nend\n",
     );
   });
 

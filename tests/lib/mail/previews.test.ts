@@ -40,14 +40,23 @@ describe("every mail", () => {
     }
   });
 
-  it("has one button at most, whether an app is connected or not", () => {
+  it("says what it costs, and in words that are not a programmer’s", () => {
+    for (const [name, { subject, text }] of mails()) {
+      expect(text, name).toMatch(/\n\nCost: .+\.\n\n-- \n/);
+      const words = [subject, text.replaceAll(/^https:.*/gm, "")].join("\n");
+      expect(words, name).not.toMatch(/\b(tokens?|hash|cookies?|sessions?|in turn)\b/i);
+    }
+  });
+
+  it("has one button at most, whether an app is connected or not, and a link that stops what it asks", () => {
     const connected = onboardingKinds.map((kind) => {
       const reader = { accountId: "acc_preview", linkKey: Buffer.alloc(32), isConnected: true };
       return [kind, renderOnboarding(kind, reader)] as const;
     });
     for (const [name, { text }] of [...mails(), ...connected]) {
       const [body = ""] = text.split("\n-- \n");
-      expect(body.match(/^https:/gm)?.length ?? 0, name).toBeLessThan(2);
+      const links = body.match(/^https:(?!.*&stop$).*/gm) ?? [];
+      expect(links.length, name).toBeLessThan(2);
       expect(body, "a button on the page that opens").not.toContain("Manage billing");
     }
   });
