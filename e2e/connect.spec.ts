@@ -18,8 +18,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   const app = await startApp(service);
   await page.goto(app.address);
   await expect(page).toHaveURL(/\/connect\?request=/);
-  await expect(heading(page)).toHaveText("Connect a program?");
-  await expect(page.getByText("A program on this computer is asking for access")).toBeVisible();
+  await expect(heading(page)).toHaveText("A program on this computer wants to connect");
   await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByLabel("Email").fill(email);
@@ -45,7 +44,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   expect(await service.statusFor(access_token)).toBe(200);
 
   await page.goto("/home/access");
-  const row = page.getByRole("listitem").filter({ hasText: "A program on " });
+  const row = page.getByRole("listitem").filter({ hasText: "An app on " });
   await row.locator("summary").click();
   await row.getByRole("button", { name: /^Disconnect/ }).click();
   await expect(page).toHaveURL(/ended/);

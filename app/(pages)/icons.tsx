@@ -1,3 +1,5 @@
+import { namedBySystem } from "@/lib/auth/sessions/session-name";
+
 /** Our own drawings, in lines on a 24 × 24 grid. */
 const drawings = {
   app: "M5 4h5v6H4V5a1 1 0 0 1 1-1zm9 0h5a1 1 0 0 1 1 1v5h-6zM4 14h6v6H5a1 1 0 0 1-1-1zm13 0v6m-3-3h6",
@@ -14,6 +16,7 @@ const drawings = {
   person: "M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8zM4.5 20.5c.6-4 3.5-6 7.5-6s6.9 2 7.5 6",
   phone: "M7.5 2.5h9v19h-9zM11 18.5h2",
   program: "M3 5h18v14H3zm4 4.5 3 2.5-3 2.5m5 0h4",
+  warning: "M12 4 2.5 20h19zm0 6v4.5m0 2.5v.01",
 } as const;
 
 export type IconName = keyof typeof drawings;
@@ -30,7 +33,7 @@ export function Icon({ name, outcome }: { name: IconName; outcome?: string }) {
 /** The drawing of what does not name itself, by how the name begins that we give it. */
 const unnamed: Record<string, IconName> = {
   "A device": "phone",
-  "A program on ": "program",
+  [namedBySystem]: "program",
   "An app that opens ": "app",
 };
 

@@ -18,6 +18,7 @@ import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
+import { licensedTag } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, selectLicences } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
@@ -129,7 +130,7 @@ async function show(call: OfficeCall) {
             ),
             Status: ({ account, licence }) => {
               const { light, tag } = standingOf(account, licence, nowMs);
-              return <Light colour={light[0]}>{tag}</Light>;
+              return <Light colour={light[0]}>{tag === licensedTag ? light[1] : tag}</Light>;
             },
             Plan: ({ account }) =>
               (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",

@@ -16,7 +16,7 @@ import { FindForm, nothingFound } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person } from "@/lib/office/values";
-import { isNotBegun } from "@/lib/plans/entitlement-words";
+import { isNotBegun, licensedTag } from "@/lib/plans/entitlement-words";
 import { describeDue } from "@/lib/plans/licence-state";
 import { csvOf } from "@/lib/runtime/csv";
 
@@ -94,12 +94,12 @@ async function show(call: OfficeCall) {
 }
 
 /** What the customer has, how the licence is, and since or until when. */
-function State({ state, colour, licence, subscription, nowMs }: Customer & { nowMs: number }) {
+function State({ state, light, licence, subscription, nowMs }: Customer & { nowMs: number }) {
   const [when, atMs] = subscription ? dayOf(subscription, licence, nowMs) : [];
   const what = licence && licence !== when && plans.includes(state) ? licence : undefined;
   return (
     <>
-      <Light colour={colour}>{state}</Light>
+      <Light colour={light[0]}>{state === licensedTag ? light[1] : state}</Light>
       {subscription && !(licence && isNotBegun(licence)) && (
         <small>
           {[what, when].filter(Boolean).join(when === "since" ? " " : ", ")} <Day atMs={atMs} />

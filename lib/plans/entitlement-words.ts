@@ -271,7 +271,7 @@ const ends: Record<LicenceEnd, EndWords> = {
 const active = "Your plan is active";
 
 /** What is said of a licence whose plan is not named. */
-const licensedTag = "Licensed";
+export const licensedTag = "Licensed";
 
 /** With the day on which it ends, if it does. */
 const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) => StateWords> = {

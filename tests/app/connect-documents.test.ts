@@ -233,7 +233,7 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
   it("is not read for a stranger, whose page says where it is described", async () => {
     const { status, text } = await ask(own, to, new Browser(service));
     expect(status).toBe(200);
-    expect(text).toContain("<strong>librechat.example.com</strong> is asking for access.");
+    expect(text).toContain("<h1>librechat.example.com wants to connect</h1>");
     expect(text).toContain("It is described at librechat.example.com, which we read once you are signed in.");
     expect(outside.asked).toEqual([]);
   });

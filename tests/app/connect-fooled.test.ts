@@ -50,11 +50,10 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
   };
 
   describe("sees verified facts", () => {
-    it("in bold, a host in punycode where it is not plain ASCII", async () => {
+    it("in the title, a host in punycode where it is not plain ASCII", async () => {
       const look = "https://xn--pple-43d.example:8443/signed-in";
       const text = await isAsked(await registered({ redirect_uris: [look] }), look);
-      expect(text).toContain("<h1>Connect xn--pple-43d.example:8443?</h1>");
-      expect(text).toContain("<strong>xn--pple-43d.example:8443</strong> is asking for access");
+      expect(text).toContain("<h1>xn--pple-43d.example:8443 wants to connect</h1>");
     });
 
     it("and the name as a claim, without invisible or bidirectional characters", async () => {
@@ -66,7 +65,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       const text = await isAsked(await registered({ client_name }), loopback);
       expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
       expect(text).toContain("We can’t verify this app.");
-      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect a program?");
+      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("A program on this computer wants to connect");
     });
 
     it("also later: what was verified of an app stands apart from its name, which can say anything", async () => {
@@ -152,7 +151,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       `UPDATE connect_state SET payload = replace(payload, '${site}', '${odd}') WHERE kind = 'Client' AND payload LIKE '%${client_id}%'`,
     );
     expect((await owner.open(requestFor(client_id, odd))).status).toBe(400);
-    expect(await isAsked(client_id, loopback)).toContain("A program on this computer is asking for access");
+    expect(await isAsked(client_id, loopback)).toContain("A program on this computer wants to connect");
   });
 
   it.each(["client_id", "state", "resource"])(
@@ -181,7 +180,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       const { user_code, device_code } = await askAsDevice("native", "127.77.66.55");
       await owner.submit("/connect/device", { user_code });
       const { text } = await owner.open("/connect");
-      expect(text).toContain("Connect a device?");
+      expect(text).toContain("A device wants to connect");
       expect(text).not.toContain("on this computer");
       expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
       expect(text).toContain(

@@ -18,7 +18,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 const elsewhere = "127.0.9.1";
-const subject = "An app is used from several networks in turn";
+const subject = "An app of yours is used from several places";
 
 type Tokens = { access_token: string; refresh_token: string };
 
@@ -100,7 +100,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     for (const { refresh_token } of [store, ...others]) tokensOf(await renew(refresh_token));
     const page = await access(email);
     expect(page).toContain("Last seen from127.0.0.0/24");
-    expect(page).not.toContain("in turn");
+    expect(page).not.toContain("several places");
     expect(page).not.toContain("Ended on");
     expect(await warnings(email)).toEqual([]);
   });
@@ -115,13 +115,13 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
       clock.pass(hour);
       // In step with the agent, so no token is presented that was replaced.
       Object.assign(store, tokensOf(await renew(store.refresh_token, elsewhere)));
-      if (round === 0) expect(await access(email)).not.toContain("in turn");
+      if (round === 0) expect(await access(email)).not.toContain("several places");
     }
     clock.pass(2 * hour);
     await wake();
     const page = await access(email);
     expect(page).toContain("Last seen from127.0.0.0/24, 127.0.9.0/24");
-    expect(page.match(/Several networks in turn/g)).toHaveLength(1);
+    expect(page.match(/Used in several places/g)).toHaveLength(1);
     await eventually(async () => expect(await warnings(email)).toHaveLength(1));
     clock.pass(4 * day);
     for (const from of [elsewhere, "127.0.0.1", elsewhere]) {
@@ -131,7 +131,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
     expect(await warnings(email)).toHaveLength(1);
     for (const { refresh_token } of others) tokensOf(await renew(refresh_token));
-    expect(await access(neighbour)).not.toContain("in turn");
+    expect(await access(neighbour)).not.toContain("several places");
     expect(await warnings(neighbour)).toEqual([]);
   });
 
@@ -160,7 +160,7 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     expect((await renew(first.refresh_token, "127.21.5.1")).status, "an old one").toBe(400);
     const page = await access(neighbour);
     expect(page).toContain("Last seen fromhosted-agents, 127.0.0.0/24");
-    expect(page).not.toContain("in turn");
+    expect(page).not.toContain("several places");
     tokensOf(await renew(refresh_token, "127.20.9.1"));
   });
 
@@ -172,6 +172,6 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     }
     const page = await access(neighbour);
     expect(page).toContain("Last seen from127.0.0.0/24, 127.0.9.0/24");
-    expect(page).not.toContain("in turn");
+    expect(page).not.toContain("several places");
   });
 });

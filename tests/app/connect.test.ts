@@ -30,7 +30,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       const { text, status, headers } = await browser.open("/connect");
       expect(status).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
-      expect(text).toContain("A program on this computer is asking for access");
+      expect(text).toContain("A program on this computer wants to connect");
       expect(text).toContain(`Your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
       const never = text.slice(text.indexOf("<h2>Approving never lets it</h2>"));
       for (const words of ["Send, publish or deploy anything", "Charge anyone", "Approve in your place"])

@@ -129,7 +129,7 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     const tokens = await connectApp(app, browser, service);
     const shown = async (path = "/home/access") => (await browser.open(path)).text;
     expect(await shown()).not.toMatch(/[Cc]hecked (?:just|\d)/);
-    const waiting = /data-checks-after="10".*A program on Linux<.*connected; it hasn’t checked yet</;
+    const waiting = /data-checks-after="10".*An app on a Linux computer<.*connected; it hasn’t checked yet</;
     for (const path of ["/home", "/home/access"]) expect(await shown(path)).toMatch(waiting);
     expect(await entitlement(tokens)).toBe(200);
     await eventually(async () => expect(await shown()).toContain("checked just now: allowed"));

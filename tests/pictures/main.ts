@@ -512,7 +512,10 @@ async function shoot(page: Page, name: string): Promise<void> {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(600); // until actions show and animations have ended
-    await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: !name.startsWith("palette") });
+    await page.screenshot({
+      path: `${folder}/${name}.${look}.png`,
+      fullPage: !/^(palette|connect-(program|site|device))/.test(name),
+    });
     if (isPublic && shownInReadme[name] === look)
       await page.screenshot({ path: `public/picture-${name}.jpg`, type: "jpeg", quality: 72 });
   }

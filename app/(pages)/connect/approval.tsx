@@ -29,14 +29,16 @@ type ApprovalProps = {
 };
 
 /**
- * The app, the access that it asks for, and the form by which the owner approves or declines. Verified facts come first, in
- * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
+ * The app, the access that it asks for, and the form by which the owner approves or declines. The title says what is verified
+ * of who asks. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
 export function Approval({ request, client, reader, requestId, ...read }: ApprovalProps) {
-  const { name, documentHost, origin, isUnread } = client;
+  const { origin } = client;
   return (
     <>
       <Way origin={origin} />
+      <Claim {...client} />
+      {origin.is === "device" && <Asked origin={origin} {...read} />}
       {!(reader instanceof ApiError) && reader.by === "owner" && (
         <p className="reader">
           <Icon name="person" />
@@ -50,24 +52,14 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </span>
         </p>
       )}
-      <Origin origin={origin} {...read}>
-        {name ? (
-          <>
-            {" "}
-            It calls itself{" "}
-            <q>
-              <bdi>{name}</bdi>
-            </q>
-            {documentHost ? `, an app of ${documentHost}` : origin.is === "site" && ", which we can’t verify"}
-            .{origin.is !== "site" && " We can’t verify this app."}
-          </>
-        ) : isUnread ? (
-          ` It is described at ${documentHost}, which we read once you are signed in.`
-        ) : (
-          origin.is !== "site" && " It gave no name."
-        )}
-      </Origin>
-      <Warning origin={origin} />
+      <p className="problem caution">
+        <Icon name="warning" />
+        <span>
+          {origin.is === "device"
+            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: approving would connect their device."
+            : "Approve only a request that you have just started yourself."}
+        </span>
+      </p>
       <div className="abilities">
         <div>
           <h2>Approving lets it</h2>
@@ -98,6 +90,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
       <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} requestId={requestId} />
       </PostForm>
+      <Whither origin={origin} />
     </>
   );
 }
@@ -131,56 +124,63 @@ export function Way(shown: WayProps) {
 const nameIn = (host: string) =>
   host.split(".").reduce((longest, part) => (part.length > longest.length ? part : longest));
 
-type OriginProps = Pick<RequestingClient, "origin"> &
-  Pick<ApprovalProps, "userCode" | "readersNetwork"> & { children: ReactNode };
-
-/** What is verified of who asks, and after it what that claims of itself. */
-function Origin({ origin, userCode, readersNetwork, children }: OriginProps) {
-  switch (origin.is) {
-    case "site":
-      return (
-        <p className="asks">
-          <strong>{origin.host}</strong> is asking for access.{children}
-        </p>
-      );
-    case "program":
-      return (
-        <p className="asks">
-          A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
-          {children}
-        </p>
-      );
-    case "app":
-      return (
-        <p className="asks">
-          An app on this device is asking for access. Your answer goes to the app that opens{" "}
-          <strong>{origin.scheme}</strong> links.{children}
-        </p>
-      );
-    case "device":
-      return (
-        <>
-          <p className="device-code">{userCode}</p>
-          <p>
-            A device or program that shows this code is asking for access. It asked at{" "}
-            <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
-            {nameNetwork(origin.network, readersNetwork)}.{children}
-          </p>
-        </>
-      );
-  }
+/** Who asks, as a title says it: what is verified of a client. */
+export function nameWhoAsks(origin: RequestingClient["origin"]): string {
+  if (origin.is === "site") return origin.host;
+  return { program: "A program on this computer", app: "An app on this device", device: "A device" }[
+    origin.is
+  ];
 }
 
-/** Above the lists: on a small phone the answer covers what is below them. */
-function Warning({ origin }: Pick<RequestingClient, "origin">) {
-  if (origin.is !== "device")
-    return <p className="asks">Approve only a request that you have just started yourself.</p>;
+/** What a client claims of itself. */
+function Claim({ name, documentHost, origin, isUnread }: ApprovalProps["client"]) {
+  const isSite = origin.is === "site";
+  if (isUnread)
+    return <p className="asks">It is described at {documentHost}, which we read once you are signed in.</p>;
+  if (!name) return !isSite && <p className="asks">It gave no name.</p>;
   return (
-    <p className="problem">
-      Approve only if you have just started this yourself and the code is on the device in front of you. If
-      someone sent or told you the code, decline: approving would connect their device.
+    <p className="asks">
+      It calls itself{" "}
+      <q>
+        <bdi>{name}</bdi>
+      </q>
+      {documentHost ? `, an app of ${documentHost}` : isSite && ", which we can’t verify"}.
+      {!isSite && " We can’t verify this app."}
     </p>
   );
+}
+
+type AskedProps = Pick<ApprovalProps, "userCode" | "readersNetwork"> & {
+  origin: Extract<RequestingClient["origin"], { is: "device" }>;
+};
+
+/** The code of a device, and when and from where it asked. */
+function Asked({ origin, userCode, readersNetwork }: AskedProps) {
+  return (
+    <>
+      <p className="device-code">{userCode}</p>
+      <p className="asks">
+        It shows this code. It asked at <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
+        {nameNetwork(origin.network, readersNetwork)}.
+      </p>
+    </>
+  );
+}
+
+/** Where the answer goes, if the title does not say it. */
+function Whither({ origin }: Pick<RequestingClient, "origin">) {
+  if (origin.is === "program")
+    return (
+      <p className="quiet">
+        Your answer goes to <strong>{origin.host}</strong>, on this computer.
+      </p>
+    );
+  if (origin.is === "app")
+    return (
+      <p className="quiet">
+        Your answer goes to the app that opens <strong>{origin.scheme}</strong> links.
+      </p>
+    );
 }
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
@@ -221,6 +221,7 @@ function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId
   return (
     <>
       <input type="hidden" name="account" value={reader.account.id} />
+      <p className="quiet">It is free, and you can disconnect it at any time.</p>
       <div className="pair">
         <button type="submit" name="answer" value="approve" className="plain">
           Approve

@@ -27,11 +27,11 @@ import {
   settleRequest,
 } from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
-import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { readForOwner } from "@/lib/oauth/unlisted-documents";
 import { narrow } from "../html-page";
+import { Icon } from "../icons";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
-import { Approval, Way } from "./approval";
+import { Approval, nameWhoAsks, Way } from "./approval";
 import { RefusedApp } from "./refused-app";
 
 const problems: Record<string, Problem> = {
@@ -128,7 +128,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
     if (!client.mayAnswer) return refuse(client);
   }
   return {
-    title: `Connect ${nameVerified(client.origin)}?`,
+    title: `${nameWhoAsks(client.origin)} wants to connect`,
     links: <></>,
     content: (
       <Approval
@@ -155,12 +155,6 @@ function refuse({
 }): Question {
   const content = <RefusedApp fault={isUnread ? "unreadable" : "app"} host={documentHost} />;
   return { title: "Nothing was connected", status: 400, content };
-}
-
-/** What is verified of a client, in a title: what it calls itself is its own claim. */
-function nameVerified(origin: RequestingClient["origin"]): string {
-  if (origin.is === "site") return origin.host;
-  return { program: "a program", app: "an app", device: "a device" }[origin.is];
 }
 
 /** The request of this handle, or the newest of this browser, that waits for its owner, and its client. */
@@ -269,10 +263,13 @@ function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
 function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
-      <p>Enter the code that your device or program shows.</p>
-      <p>
-        <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
-        never send you such a code.
+      <p>Enter the code that your device or program shows. Connecting is free.</p>
+      <p className="problem caution">
+        <Icon name="warning" />
+        <span>
+          <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
+          never send you such a code.
+        </span>
       </p>
       <form method="post" action={forms.findDevice.path} className="stack">
         {problem?.isTyped && <ProblemNote problem={problem} />}

@@ -1,17 +1,14 @@
 import { settings } from "@/lib/config/settings";
 import { documentPages } from "@/lib/http/register/pages";
+import { Monogram } from "../icons";
 
-/** Agents that connect today, by the names that people know. */
+/** Agents that connect today, by the names that people know, the best known first. */
 export const agents = [
-  "Claude",
-  "ChatGPT",
-  "Claude Code",
-  "Codex",
-  "Copilot CLI",
-  "Cursor",
-  "Gemini CLI",
-  "VS Code",
+  ...["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"],
+  ...["Copilot CLI", "Gemini CLI"],
 ];
+
+const shownAtOnce = 6;
 
 /** The names of the apps to connect: the operator's own, or else the usual agents. */
 export function nameApps(): string[] {
@@ -29,9 +26,16 @@ export function Apps() {
           <li key={name}>
             <a href={url}>{name}</a> <span className="quiet">{platform}</span>
           </li>
-        )) ?? agents.map((name) => <li key={name}>{name}</li>)}
+        )) ??
+          agents.slice(0, shownAtOnce).map((name) => (
+            <li key={name}>
+              <Monogram name={name} />
+              {name}
+            </li>
+          ))}
       </ul>
       <p>
+        {!apps && "And every other agent that speaks MCP. "}
         <a href={documentPages.connectAnApp.path}>How apps connect</a>
       </p>
     </section>

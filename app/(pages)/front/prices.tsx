@@ -9,7 +9,7 @@ import { type Offer, readOffers } from "../home/billing/offers";
 import { groupByPlan, hasWords, PlanCard, taxInWords } from "../plan-cards";
 import { readPart } from "../read-part";
 
-type Sold = { plans: Plans; offers: Offer[]; isWhole: boolean };
+type Sold = { plans: Plans; offers: Offer[]; packs: Offer[]; isWhole: boolean };
 
 /**
  * The plans, with their prices as Stripe had them at most ten minutes ago; none without billing. `isWhole` is false while the
@@ -21,15 +21,19 @@ export async function readPrices(nowMs: number): Promise<Sold> {
     return { plans, sold: settings().billing ? await listSold(db, plans) : [] };
   });
   const read = await withTimeout(answersWithinMs.store, reading).catch(() => undefined);
-  if (!read) return { plans: new Map(), offers: [], isWhole: false };
+  if (!read) return { plans: new Map(), offers: [], packs: [], isWhole: false };
   const { plans, sold } = read;
-  const all = await readOffers(sold, { plans, fallbackName: "Plan" }, nowMs);
+  const creditPrices = (settings().billing?.creditPrices ?? []).map((id) => ({ id, plan: undefined }));
+  const [all, packs] = await Promise.all([
+    readOffers(sold, { plans, fallbackName: "Plan" }, nowMs),
+    readOffers(creditPrices, { plans, fallbackName: "Credits" }, nowMs),
+  ]);
   const offers = all.filter(({ plan, amount }) => plan || amount !== undefined);
-  return { plans, offers, isWhole: all.every(({ amount }) => amount !== undefined) };
+  return { plans, offers, packs, isWhole: [...all, ...packs].every(({ amount }) => amount !== undefined) };
 }
 
 /** What an account costs, and what is in it. With the trial, where everyone begins, stands how to `begin`. */
-export function Prices({ plans, offers, begin }: Sold & { begin: ReactNode }) {
+export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNode }) {
   const sellsLicences = settings().billing !== undefined;
   const shown = groupByPlan(
     plans,
@@ -52,6 +56,19 @@ export function Prices({ plans, offers, begin }: Sold & { begin: ReactNode }) {
           </PlanCard>
         ))}
       </ul>
+      {packs.some(({ amount }) => amount) && (
+        <p>
+          <strong>More credits</strong>, with a paid plan:{" "}
+          {packs
+            .filter(({ amount }) => amount)
+            .map(
+              ({ name, amount, credit }) =>
+                `${name} for ${amount}${credit ? `, that is ${credit} each` : ""}`,
+            )
+            .join("; ")}
+          .
+        </p>
+      )}
       <p className="quiet">
         A trial ends by itself; your invitation may give it more days.{" "}
         {sellsLicences

@@ -141,7 +141,7 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
     const { tag: state, light } = standingOf(parseAccount(row, nowMs), subscription, nowMs);
     return {
       ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
-      ...{ state, colour: light[0] },
+      ...{ state, light },
       licence: subscription ? licenceStateOf(subscription) : null,
       subscription,
       sums: sums.filter(({ account_id }) => account_id === row.id),

@@ -49,10 +49,23 @@ export function describeStart({ headers, client }: Pick<Call, "headers" | "clien
 /** The name of a program on its owner's computer that gave none. */
 export const unnamedProgram = "A program on this computer";
 
-/** Names the system of a program without a name: it is on the computer whose browser approved it. */
+/** How the name begins that we give to a program without one. */
+export const namedBySystem = "An app on ";
+
+const devices: Record<string, string> = {
+  iPhone: "an iPhone",
+  iPad: "an iPad",
+  Android: "an Android device",
+  ChromeOS: "a Chromebook",
+  Windows: "a Windows computer",
+  macOS: "a Mac",
+  Linux: "a Linux computer",
+};
+
+/** Names the device of a program without a name: it is on the one whose browser approved it. */
 export function nameProgram<App extends { name: string }>(app: App, begunIn: string | null): App {
-  const [, system] = / on (.+)$/.exec(begunIn ?? "") ?? [];
-  return app.name === unnamedProgram && system ? { ...app, name: `A program on ${system}` } : app;
+  const device = devices[/ on (.+)$/.exec(begunIn ?? "")?.[1] ?? ""];
+  return app.name === unnamedProgram && device ? { ...app, name: namedBySystem + device } : app;
 }
 
 /**

@@ -7,7 +7,7 @@ import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import { planOptions } from "@/lib/office/forms";
 import type { OfficeCall } from "@/lib/office/page";
-import { Instant } from "@/lib/office/values";
+import { Instant, toTheMinute } from "@/lib/office/values";
 import { contentsOf, ownLimitsOf, type Plans } from "@/lib/plans/plan";
 import { describeAfter } from "@/lib/plans/terms";
 
@@ -84,7 +84,8 @@ function WhatItHas({ account, plans, given, isPaid }: HasProps) {
         <>
           <dt>What you give ends</dt>
           <dd>
-            <Instant atMs={account.given_ends_at_ms} />, and then it has {describeAfter(account)}
+            <Instant atMs={account.given_ends_at_ms} />, and then it has{" "}
+            {toTheMinute(describeAfter(account) ?? "")}
           </dd>
         </>
       )}

@@ -44,7 +44,7 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
   const shown = (part: string) => eventually(async () => expect(await access(owner)).toContain(part));
   const warnings = async () =>
     (await mailsTo(service.dataDir, email)).filter(
-      ({ subject }) => subject === "A browser is used from several networks in turn",
+      ({ subject }) => subject === "A browser of yours is used from several places",
     );
   const sent = () =>
     eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
@@ -55,7 +55,7 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
     for (let round = 0; round < 4; round++) {
       clock.pass(hourMs);
       await shown(round === 0 ? "active now" : words(home, thiefs));
-      if (round === 1) expect(await access(owner)).not.toContain("in turn");
+      if (round === 1) expect(await access(owner)).not.toContain("several places");
       clock.pass(hourMs);
       expect((await thief.open("/home/access")).status).toBe(200);
       await eventually(async () => expect(await access(thief)).toContain(words(thiefs, home)));
@@ -63,8 +63,8 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
     clock.pass(hourMs);
     await shown(words(home, thiefs));
     const page = await access(owner);
-    expect(page.match(/Several networks in turn/g)).toHaveLength(1);
-    expect(page).toContain("someone else may have a copy of its cookie: end it, and sign in again.");
+    expect(page.match(/Used in several places/g)).toHaveLength(1);
+    expect(page).toContain("someone else may have copied its sign-in: sign it out, and sign in again.");
     await eventually(async () => expect(await warnings()).toHaveLength(1));
     clock.pass(4 * dayMs);
     for (const browser of [thief, owner, thief, owner]) {
@@ -120,7 +120,7 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
       await access(copyBack(address));
     }
     await shown(words(home, thiefs));
-    expect(await access(owner)).not.toContain("in turn");
+    expect(await access(owner)).not.toContain("several places");
     await sent();
     expect(await warnings()).toEqual([]);
   });

@@ -28,7 +28,7 @@ describe("the front page", async () => {
       ...["What can an app do here?", "What are credits?", "What happens after the trial?"],
       ...["How do I leave?", "Who runs it", "For developers"],
     ]);
-    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
+    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`</span>${name}</li>`);
     expect(main).toContain("is run by the people who send its invitations.");
     expect(main, "addresses of operations are in the documents").not.toContain("/api/");
     expect(main).not.toContain("open source");
@@ -75,7 +75,7 @@ describe("the front page of an operator", () => {
     expect(main).toContain(
       '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
     );
-    expect(main).not.toContain("<li>Claude</li>");
+    expect(main).not.toContain(">Claude</li>");
     expect(main).toContain("is run by Example GmbH.");
     expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
   });
@@ -99,6 +99,7 @@ describe("the front page of an operator", () => {
     expect(main).toContain("<h3>Office licence</h3>");
     expect(main).toContain('<b class="price">€49 a month</b>');
     expect(caching).toBe("public, no-cache, no-transform");
+    expect(main).toContain("</strong>, with a paid plan: 500 credits for €10, that is €0.02 each.");
     expect(main).toContain("no tax is added");
     await shop.close();
 

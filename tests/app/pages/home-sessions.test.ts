@@ -191,16 +191,19 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       const rows = pages.flatMap(readRows);
       const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
       const date = String.raw`\d+ \w+ \d{4} UTC`;
+      const aDay = String.raw`\d+ \w+ UTC`;
       const end = `Ends${moment} without further use, on ${date} at the latest`;
       const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
       const from = (browser: Browser) => `from ${browser.address.replace(/\d+$/, "0/24")}`;
       expect(rows.map(({ words }) => words)).toEqual([
-        expect.stringMatching(`^Studio &lt;b&gt;5&lt;/b&gt; used 2 days agoApproved${moment}Ends${moment}$`),
         expect.stringMatching(
-          `^Chromium on Linux This browseractive nowSigned in${moment} ${from(own)}${end}$`,
+          `^Studio &lt;b&gt;5&lt;/b&gt; used 2 days ago · until ${aDay}Approved${moment}Ends${moment}$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux, 2 of 2 not used since it signed inSigned in${moment} ${from(other)}${end}$`,
+          `^Chromium on Linux This browseractive now · until ${aDay} if unusedSigned in${moment} ${from(own)}${end}$`,
+        ),
+        expect.stringMatching(
+          `^Chromium on Linux, 2 of 2 not used since it signed in · until ${aDay} if unusedSigned in${moment} ${from(other)}${end}$`,
         ),
         expect.stringMatching(
           `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCCopied${moment} in Chromium on Linux ${from(own)}Ends${moment}$`,

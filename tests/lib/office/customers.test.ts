@@ -203,10 +203,10 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(cellOf(unpaid, "Paid")).toBe("€49.00");
       expect(cellOf(refunded, "Paid")).toBe("€49.00 €10.00 returned");
       for (const [of, words] of [
-        [late, "Licensed past due since"],
+        [late, "Payment due past due since"],
         [ending, "Cancelled ends"],
         [unpaid, "Not paid since"],
-        [paying, "Licensed renews"],
+        [paying, "Active renews"],
       ] as const)
         expect(cellOf(of, "State")).toMatch(new RegExp(`^${words} ${day} \\S`));
       expect([late, paying].map((of) => cellOf(of, "Due"))).toEqual(["€49.00", "–"]);
@@ -264,7 +264,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
         const { text } = await ann.open(`${list}?find=${email}`);
         return new RegExp(`<td data-column="${column}">.*?</td>`, "s").exec(text)?.[0];
       };
-      const light = /data-colour="good".*<span>Licensed</s;
+      const light = /data-colour="good".*<span>Active</s;
       expect(await stateIn("/customers", "State")).toMatch(light);
       expect(await stateIn("/accounts", "Status")).toMatch(light);
     });

@@ -21,18 +21,15 @@ export function Apps({ read, ...shown }: SessionsProps) {
         </p>
       )}
       {apps.length > 0 && (
-        <>
-          <p className="quiet">
-            An app ends after {sessionDays.idle} days unused, and on the date in its details.{" "}
-            <a href={`${ownerPages.account.path}#emails`}>Emails about that</a>
-          </p>
-          <div className="keep">
-            <PostButton action={forms.keepApps.path} hidden={{ account: accountId }} look="plain small">
-              {`Keep all for another ${sessionDays.app} days`}
-            </PostButton>
-            <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
-          </div>
-        </>
+        <div className="keep">
+          <PostButton action={forms.keepApps.path} hidden={{ account: accountId }} look="plain small">
+            {`Keep all for another ${sessionDays.app} days`}
+          </PostButton>
+          <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
+          <a className="quiet" href={`${ownerPages.account.path}#emails`}>
+            Emails before an app ends
+          </a>
+        </div>
       )}
       {read && <EndedApps ended={read.endedApps} apps={apps} />}
     </section>

@@ -1,4 +1,5 @@
 import type { Session } from "@/lib/auth/sessions/session";
+import { namedBySystem } from "@/lib/auth/sessions/session-name";
 import { maxSessions } from "@/lib/auth/sessions/session-start";
 import { hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
@@ -116,7 +117,7 @@ const networkOf = ({ renewedFrom: [last], startedIn }: Session) => last ?? start
 
 /** Whether an app has the name that we give to what is nowhere else, so that the name says where it is. */
 const saysOrigin = ({ name, app_origin }: Session) =>
-  app_origin === "a program on a computer" && name.startsWith("A program on ");
+  app_origin === "a program on a computer" && name.startsWith(namedBySystem);
 
 /** A session in one line. Behind it are its details, and a button that ends it unless the page is shown in it. */
 export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRowProps) {
@@ -134,17 +135,12 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
             <strong>{(isOwn && startedIn.browser) || name}</strong>{" "}
             {app_origin && !saysOrigin(session) && <span className="tag">{app_origin}</span>}
             {isOwn && <span className="tag">This browser</span>}
-            {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
+            {session.in_turn_since_ms !== null && <span className="tag">Used in several places</span>}
             {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
             <small className="quiet">
               {isOwn ? "active now" : usedInWords(session, nowMs)}
-              {isElsewhere && ` · ${ownNetwork ? "another network" : network}`}
-              {kind === "program" && (
-                <>
-                  {" "}
-                  · until <Clock atMs={expires_at_ms} shows="time" />
-                </>
-              )}
+              {isElsewhere && ` · ${ownNetwork ? "on another connection than this one" : network}`} · until{" "}
+              <Until session={session} />
             </small>
           </span>
         </summary>
@@ -178,10 +174,10 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
         </dl>
         {session.in_turn_since_ms !== null && (
           <p className="quiet">
-            Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it is used from several
-            networks in turn. That is usual for a phone or a laptop on the move,{" "}
+            Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it goes back and forth
+            between several places. That is usual for a phone or a laptop on the move,{" "}
             {kind === "browser"
-              ? "and where a connection has both IPv4 and IPv6. If it stays in one place, someone else may have a copy of its cookie: end it, and sign in again."
+              ? "and for connections with two kinds of internet address. If it stays in one place, someone else may have copied its sign-in: sign it out, and sign in again."
               : "and for an agent in a data centre. If it runs in one place, someone else may have a copy: end it here, and connect it again."}
           </p>
         )}
@@ -197,6 +193,19 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
         )}
       </details>
     </li>
+  );
+}
+
+/** The last date of a session, and when it ends before that. */
+function Until({ session: { kind, expires_at_ms, last_date_ms } }: Pick<SessionRowProps, "session">) {
+  if (kind === "program") return <Clock atMs={expires_at_ms} shows="time" />;
+  const end = <Clock atMs={expires_at_ms} shows="day" />;
+  if (last_date_ms === null || last_date_ms <= expires_at_ms) return end;
+  if (kind === "browser") return <>{end} if unused</>;
+  return (
+    <>
+      <Clock atMs={last_date_ms} shows="day" />, or {end} if unused
+    </>
   );
 }
 

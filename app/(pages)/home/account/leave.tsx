@@ -1,3 +1,4 @@
+import { spendable } from "@/lib/accounts/credits/ledger";
 import { graceMs } from "@/lib/accounts/leaving/leaving";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { settings } from "@/lib/config/settings";
@@ -7,9 +8,11 @@ import { liveOf } from "@/lib/plans/licence-state";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import { Confirm, type ProvingVisit } from "../access/sign-in-methods";
+import { formatCredits } from "../billing/format-credits";
 
 /** How an owner deletes their account, and takes that back. */
-export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: ProvingVisit) {
+export function Leave(visit: ProvingVisit) {
+  const { account, query, isLocal, ways, own, nowMs } = visit;
   const { id, deletes_at_ms: deletesAtMs } = account;
   const { supportEmail } = settings();
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
@@ -18,13 +21,15 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
     <section className="setting" id="leave">
       <div>
         <h2>Delete your account</h2>
-        <p className="quiet">You have a day to change your mind. A last email says when it is done.</p>
+        <p className="quiet">
+          You lose {nameLosses(visit)}. It costs nothing, and you have a day to change your mind.
+        </p>
       </div>
       <div>
         {query.kept !== undefined && <p role="status">Your account stays.</p>}
         {!isLocal && (
           <>
-            <Consequences bought={bought} nowMs={nowMs} />
+            <Consequences {...visit} />
             <p>
               Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
               “Security” and “Delete account”. Your account here ends with it, at once and for good.
@@ -35,13 +40,11 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
         {isLocal && (
           <details className="confirm">
             <summary className="button danger">Delete my account</summary>
-            <Consequences bought={bought} nowMs={nowMs} />
+            <Consequences {...visit} />
             {!isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
             {isConfirmed && (
               <PostForm action={forms.leave.path} hidden={{ account: id }}>
-                <p>
-                  You have a day to change your mind. We send you an email with a link that keeps the account.
-                </p>
+                <p>We send you an email with a link that keeps the account.</p>
                 <button type="submit" className="danger">
                   Delete in 24 hours
                 </button>
@@ -77,19 +80,30 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
   );
 }
 
-function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">) {
+/** The plan and the credits that go with an account. */
+function nameLosses({ account, state, contents, plans }: ProvingVisit): string {
+  const credits = spendable(account);
+  const losses = [
+    ...(state.status === "trial-ended" ? [] : [`your plan “${plans.get(contents.plan)?.title}”`]),
+    ...(credits > 0 ? [`your ${formatCredits(credits)} credits`] : []),
+  ];
+  return losses.join(" and ") || "no plan and no credits: none is left";
+}
+
+function Consequences(visit: ProvingVisit) {
+  const { bought, nowMs } = visit;
   const [licence] = liveOf(bought?.subscriptions ?? []);
   const renews = licence?.ends_at_ms === null && licence.period_ends_ms <= nowMs + graceMs;
   return (
     <>
       <p>
-        <strong>What goes:</strong> your email everywhere, your sessions, apps and passkeys, and what is left
-        of your credits. Your apps stop at their next check.
+        <strong>What goes:</strong> {nameLosses(visit)}; your email everywhere, your browsers, apps and
+        passkeys. Your apps stop at their next check.
       </p>
       <p>
         <strong>What stays:</strong> the history of credits and emails under another id, which names no one,
-        and a hash of your email. <a href={settings().privacyUrl ?? pages.privacy.path}>Privacy</a> has the
-        details.
+        and a fingerprint of your email, which can’t be turned back into it.{" "}
+        <a href={settings().privacyUrl ?? pages.privacy.path}>Privacy</a> has the details.
         {settings().billing && " Stripe keeps its invoices, as the law requires."}
       </p>
       {licence && (

@@ -38,7 +38,7 @@ describe("sessions of one name", () => {
   });
 
   it("of a program without a name say its system", () => {
-    expect(namesOf([session(unnamedProgram, null, "Safari on macOS")])).toEqual(["A program on macOS"]);
+    expect(namesOf([session(unnamedProgram, null, "Safari on macOS")])).toEqual(["An app on a Mac"]);
     expect(namesOf([session(unnamedProgram, null, "A browser")])).toEqual([unnamedProgram]);
   });
 });
