@@ -1,5 +1,5 @@
 # Corner Office client 1.4.0, for Python 3.9 and newer. Nothing else to install.
-import base64, hashlib, json, math, os, random, secrets, threading, time, urllib.error, urllib.parse, urllib.request
+import base64, contextlib, hashlib, json, math, os, random, secrets, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
 SECONDS_AFTER_FAULT, MAX_SECONDS_AFTER_FAULT = 5, 300
@@ -345,7 +345,10 @@ class FileVault:
                 os.link(made, path)
             except FileExistsError:
                 pass
-            os.remove(made)
+            except OSError:  # Android and some drives have no links
+                os.replace(made, path)
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(made)
         with open(path, encoding="utf-8") as file:
             return int(file.read(), 16)
 

@@ -1,5 +1,6 @@
 // Corner Office client 1.4.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
-// For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
+// For Node 20.16 and newer, Electron's main process, React Native, Expo, and Capacitor with CapacitorHttp enabled: a web
+// view cannot read answers that have no CORS headers. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
 const maxSecondsAfterFault = 300;
@@ -420,7 +421,7 @@ export class FileVault {
 
   /** The key is made on first use, by whichever process is first. */
   async openKey() {
-    const { access, link, readFile, rm, writeFile } = process.getBuiltinModule("node:fs/promises");
+    const { access, link, readFile, rename, rm, writeFile } = process.getBuiltinModule("node:fs/promises");
     const path = `${this.path}.key`;
     const isThere = await access(path).then(
       () => true,
@@ -432,10 +433,9 @@ export class FileVault {
       await writeFile(made, JSON.stringify(await crypto.subtle.exportKey("jwk", pair.privateKey)), {
         mode: 0o600,
       });
-      await link(made, path).catch((failure) => {
-        if (failure.code !== "EEXIST") throw failure;
-      });
-      await rm(made);
+      // Android and some drives have no links.
+      await link(made, path).catch((failure) => (failure.code === "EEXIST" ? undefined : rename(made, path)));
+      await rm(made, { force: true });
     }
     const jwk = JSON.parse(await readFile(path, "utf8"));
     return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };

@@ -76,7 +76,7 @@ It prints an address. Open it, approve, and the program prints \`run\`. At the n
 
 ## In Electron
 
-Pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`.
+Use the file in the main process: operations that read an account send no CORS headers, so a window cannot read their answers. Pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`.
 
 ## How the file does it
 

