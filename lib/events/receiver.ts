@@ -72,7 +72,7 @@ export class Receiver {
     };
     const address = this.url.hostname.replace(/^\[(.*)\]$/, "$1");
     if (isIP(address) && !mayReach(address, isLoopback(this.url.hostname))) {
-      fail(new Error(unreachable(address)));
+      fail(outOfReach(address));
       return promise;
     }
     let isAnswered = false;
@@ -116,7 +116,8 @@ function read(
     const { statusCode: status = 0, headers } = response;
     const words = Buffer.concat(chunks).toString("utf8");
     const isRedirect = status >= 300 && status < 400;
-    const answer = isRedirect ? "a redirect, which is not followed: change the address" : words;
+    const to = headers.location ? ` to ${headers.location}` : "";
+    const answer = isRedirect ? `a redirect${to}, which is not followed: change the address` : words;
     const retryAfterMs = parseRetryAfter(headers["retry-after"], Date.now());
     resolve({ status, answer: shorten(answer), retryAfterMs });
   };
@@ -141,6 +142,7 @@ function parseRetryAfter(field = "", nowMs: number): number {
 
 const settingHint = "Name its network in WEBHOOK_NETWORKS if it is yours.";
 const unreachable = (address: string) => `The receiver is at ${address}, which is in no public network.`;
+const outOfReach = (address: string) => new Error(`${unreachable(address)} ${settingHint}`);
 
 function mayReach(address: string, isThisMachine: boolean): boolean {
   if (settings().webhookNetworks?.has(address)) return true;
@@ -161,7 +163,7 @@ function checkedLookup(isThisMachine: boolean): LookupFunction {
     const answer = (found: LookupAddress[]) => {
       const allowed = found.filter(({ address }) => mayReach(address, isThisMachine));
       const [first] = allowed;
-      if (!first) callback(new Error(unreachable((found[0] as LookupAddress).address)), "");
+      if (!first) callback(outOfReach((found[0] as LookupAddress).address), "");
       else if (options.all) callback(null, allowed);
       else callback(null, first.address, first.family);
     };

@@ -95,7 +95,7 @@ it.each([
 ])("nothing is sent to %s, which may have been in WEBHOOK_NETWORKS when it was added", async (url, at) => {
   const receiver = new Receiver(new URL(url));
   onTestFinished(() => receiver.close());
-  const answer = `The receiver is at ${at}, which is in no public network.`;
+  const answer = `The receiver is at ${at}, which is in no public network. Name its network in WEBHOOK_NETWORKS if it is yours.`;
   expect(await receiver.post({}, "{}")).toEqual({ status: null, answer, retryAfterMs: 0 });
 });
 

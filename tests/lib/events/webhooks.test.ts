@@ -323,7 +323,7 @@ describe.each(engines)("webhooks on $name", async (engine) => {
       response.writeHead(302, { location: receiver.url }).end();
     };
     const { stdout } = await service.admin("webhook", "test", id);
-    expect(stdout).toContain("302: a redirect, which is not followed: change the address");
+    expect(stdout).toContain(`302: a redirect to ${receiver.url}, which is not followed: change the address`);
     expect(asked).toBe(1);
     receiver.respond = () => {};
     expect((await service.admin("webhook", "test", id)).stdout).toContain(
