@@ -90,6 +90,18 @@ export function findWaiting(db: Db, accountId: string, nowMs: number): Promise<C
   return ofAccount.where("changed_at_ms", "is", null).where("until_ms", ">", nowMs).executeTakeFirst();
 }
 
+/** The query of the email that the owner has now who had this one before, and since when. */
+export function whoseFormerEmail(db: Db, email: string) {
+  return db
+    .selectFrom("email_changes")
+    .innerJoin("accounts", "accounts.id", "email_changes.account_id")
+    .select(["accounts.email", "changed_at_ms"])
+    .where("from_email", "=", email)
+    .where("changed_at_ms", "is not", null)
+    .orderBy("changed_at_ms", "desc")
+    .limit(1);
+}
+
 /** The emails that an account had before and no other one has now, as long as they are kept. */
 export async function findFormerEmails(db: Db, email: string): Promise<string[]> {
   const rows = await db

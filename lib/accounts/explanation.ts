@@ -1,6 +1,7 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
+import { whoseFormerEmail } from "@/lib/accounts/email-change";
 import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
@@ -48,14 +49,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("email", "=", email)
       .where("accepted_at_ms", "is", null),
     waiting: db.selectFrom("waitlist").select(["joined_at_ms", "invited_at_ms"]).where("email", "=", email),
-    moved: db
-      .selectFrom("email_changes")
-      .innerJoin("accounts", "accounts.id", "email_changes.account_id")
-      .select(["accounts.email", "changed_at_ms"])
-      .where("from_email", "=", email)
-      .where("changed_at_ms", "is not", null)
-      .orderBy("changed_at_ms", "desc")
-      .limit(1),
+    moved: whoseFormerEmail(db, email),
     atClerk: db
       .selectFrom("clerk_users")
       .select("barred_until_ms")

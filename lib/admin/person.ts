@@ -1,3 +1,4 @@
+import { whoseFormerEmail } from "@/lib/accounts/email-change";
 import { erasePerson } from "@/lib/accounts/leaving/erasure";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { act } from "@/lib/admin/act";
@@ -7,12 +8,17 @@ import { objectInParts } from "@/lib/runtime/json-text";
 
 type One = { email: string };
 
+/** Of an email of before: who writes from it may mean the account that has another one now. */
+const movedTo = (email: string) => `The account of ${email}, whose owner had this email before,`;
+
 export const personActs = {
   export: act({
     usage: "export <email>",
     words: "print all data about a person, as JSON",
     form: { path: "/account/export", name: "export everything about the person" },
-    async run({ db, nowMs }, { email }: One) {
+    async run({ db, nowMs, confirm }, { email }: One) {
+      const moved = await whoseFormerEmail(db, email).executeTakeFirst();
+      if (moved) await confirm(`${movedTo(moved.email)} is not in this.`);
       return { json: objectInParts(await exportPerson(db, email, nowMs)), text: "" };
     },
   }),
@@ -25,8 +31,10 @@ export const personActs = {
       done: "Everything about this person is erased.",
     },
     async run({ db, by, nowMs, confirm }, { email }: One) {
+      const moved = await whoseFormerEmail(db, email).executeTakeFirst();
+      const stays = moved ? ` ${movedTo(moved.email)} stays.` : "";
       await confirm(
-        `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.`,
+        `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.${stays}`,
       );
       await deleteCustomer(db, "email", email, nowMs);
       await erasePerson(db, email, by, nowMs);

@@ -3,6 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { engines } from "@/tests/support/engines";
+import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -45,6 +46,13 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     expect((await explain("before@example.com")).signIn).toMatch(
       /^There is no account with this email: its owner changed it to ceo@example\.com at \S+ \(1 day ago\)\.$/,
     );
+    const unasked = (...args: string[]) => operate(args, service.environment);
+    const whose = "The account of ceo@example.com, whose owner had this email before,";
+    const exported = await unasked("person", "export", "before@example.com");
+    expect(exported).toMatchObject({ code: 1, stderr: expect.stringContaining(`${whose} is not in this.`) });
+    const erased = await unasked("person", "erase", "before@example.com");
+    expect(erased).toMatchObject({ code: 1, stderr: expect.stringContaining(`${whose} stays.`) });
+    expect((await unasked("person", "export", email)).code).toBe(0);
     await stage.query("DELETE FROM email_changes");
   });
 
