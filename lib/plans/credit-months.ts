@@ -49,14 +49,7 @@ export function giveMonths(
   nowMs: number,
 ): { month: CreditMonth | undefined; given: Given[]; dueMs: number | null } {
   const given: Given[] = [];
-  const sourceAt = (atMs: number, anchorMs?: number) =>
-    sources
-      .filter(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs)
-      .toSorted(
-        (one, other) =>
-          other.plan.position - one.plan.position ||
-          Number(other.ofStripe?.anchorMs === anchorMs) - Number(one.ofStripe?.anchorMs === anchorMs),
-      )[0];
+  const sourceAt = (atMs: number, anchorMs?: number) => findSource(sources, atMs, anchorMs);
   const begin = ({ plan, ofStripe }: CreditSource, anchor_ms: number, starts_ms: number, counted = 0) => {
     const thousandths = Math.max(counted, plan.credit_thousandths);
     given.push({ plan, thousandths: thousandths - counted, isMore: false });
@@ -95,12 +88,12 @@ export function giveMonths(
   /** The start of the next month that may be given. */
   function nextOf({ anchor_ms, starts_ms }: CreditMonth): number {
     const missedMs = monthAt(anchor_ms, monthsUntil(anchor_ms, nowMs) - maxMissed);
-    return nextMonth(anchor_ms, Math.max(starts_ms, paidFromMs - 1, missedMs));
+    return nextStart(sources, anchor_ms, Math.max(starts_ms, paidFromMs - 1, missedMs));
   }
 
   /** When a month is due that is paid already, or free. */
   function dueOf(month: CreditMonth): number | null {
-    const nextMs = nextMonth(month.anchor_ms, month.starts_ms);
+    const nextMs = nextStart(sources, month.anchor_ms, month.starts_ms);
     return nextMs > nowMs && sourceAt(nextMs) ? nextMs : null;
   }
 
@@ -156,6 +149,26 @@ function monthsUntil(anchorMs: number, atMs: number): number {
 
 const startOfMonth = (anchorMs: number, atMs: number) => monthAt(anchorMs, monthsUntil(anchorMs, atMs));
 
+/** When the first month of an account begins after an instant: none in a free time at Stripe, which is one of its own. */
+export function nextStart(sources: CreditSource[], anchorMs: number, afterMs: number): number {
+  const nextMs = nextMonth(anchorMs, afterMs);
+  const source = findSource(sources, nextMs, anchorMs);
+  if (source?.ofStripe?.isFree) return source.untilMs;
+  // What is paid begins with its anchor, which is the end of the free time before it.
+  return source ? nextMs : Math.max(nextMs, anchorMs);
+}
+
+/** What gives credits at an instant: the best plan, and of two alike that with these months. */
+function findSource(sources: CreditSource[], atMs: number, anchorMs?: number): CreditSource | undefined {
+  return sources
+    .filter(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs)
+    .toSorted(
+      (one, other) =>
+        other.plan.position - one.plan.position ||
+        Number(other.ofStripe?.anchorMs === anchorMs) - Number(one.ofStripe?.anchorMs === anchorMs),
+    )[0];
+}
+
 /** The first start of a month after an instant. */
-export const nextMonth = (anchorMs: number, afterMs: number) =>
+const nextMonth = (anchorMs: number, afterMs: number) =>
   monthAt(anchorMs, monthsUntil(anchorMs, afterMs) + 1);

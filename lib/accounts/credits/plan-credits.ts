@@ -5,7 +5,7 @@ import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import type { Tables } from "@/lib/db/tables";
-import { type CreditSource, giveMonths, nextMonth } from "@/lib/plans/credit-months";
+import { type CreditSource, giveMonths, nextStart } from "@/lib/plans/credit-months";
 import { type Plans, readPlans } from "@/lib/plans/plan";
 import { listPlanSubscriptions } from "@/lib/plans/plan-prices";
 import { isStripeUnread } from "@/lib/plans/purchases";
@@ -110,7 +110,7 @@ export async function readNextCredits(
   const month = account && (await readMonth(db, account));
   if (!month) return undefined;
   const sources = (await readSources(db, account, await readPlans(db), nowMs)) ?? [];
-  const atMs = nextMonth(month.anchor_ms, month.starts_ms);
+  const atMs = nextStart(sources, month.anchor_ms, month.starts_ms);
   const next = sources
     .filter(({ fromMs, untilMs, renews }) => atMs > nowMs && fromMs <= atMs && (atMs < untilMs || renews))
     .toSorted((one, other) => other.plan.position - one.plan.position)[0];

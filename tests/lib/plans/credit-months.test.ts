@@ -149,6 +149,31 @@ describe("a plan's credits", () => {
     expect(day("2027-04-19", renewed)).toEqual([]);
   });
 
+  it("come once in a free time at Stripe that is longer than a month, also where it was given to who pays", () => {
+    const trialOf = (begun: string, from: string, until: string) =>
+      paid(studio, begun, [from, until], { anchorMs: at(until), isFree: true });
+    for (const until of ["2027-03-12", "2027-03-22", "2027-05-31"]) {
+      const day = live();
+      const asTrial = trialOf("2027-02-10", "2027-02-10", until); // thirty days of a short month, forty, and more
+      expect(day("2027-02-10", asTrial)).toEqual(["100 studio"]);
+      expect(day("2027-02-12", asTrial)).toEqual([]);
+      expect(day("2027-03-11", asTrial)).toEqual([]);
+      expect(day("2027-03-11", { ...asTrial, plan: team }), "a better plan").toEqual(["+200 team"]);
+      const renewed = paid(team, until, [until, "2027-06-30"]);
+      expect(day(until, renewed)).toEqual(["300 team"]);
+    }
+    const day = live();
+    expect(day("2027-03-01", paid(studio, "2027-03-01", ["2027-03-01", "2027-04-01"]))).toEqual([
+      "100 studio",
+    ]);
+    const asTrial = trialOf("2027-03-01", "2027-03-20", "2027-04-15");
+    expect(day("2027-03-20", asTrial)).toEqual([]);
+    expect(day("2027-04-14", asTrial)).toEqual([]);
+    expect(day("2027-04-15", paid(studio, "2027-04-15", ["2027-04-15", "2027-05-15"]))).toEqual([
+      "100 studio",
+    ]);
+  });
+
   it("wait while nothing is paid, and are given for the period that is", () => {
     const day = live();
     const begun = "2027-01-10";
