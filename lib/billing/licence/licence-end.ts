@@ -16,7 +16,10 @@ type Asked = {
   known: Row | undefined;
 };
 
-/** What its terms follow from: its latest item, what it contained before an unpaid change, its payments, its open invoices. */
+/**
+ * What its terms follow from: its latest item, of several the one of the best plan, what it contained before an unpaid change,
+ * its payments and its open invoices.
+ */
 type Facts = Asked & {
   item: Stripe.SubscriptionItem;
   before: Awaited<ReturnType<typeof readBefore>>;
@@ -59,7 +62,8 @@ export async function readTerms(db: Db, asked: Asked, nowMs: number) {
 }
 
 async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: number): Promise<Facts> {
-  const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
+  const best = items.toSorted((one, other) => (other.plan?.position ?? 0) - (one.plan?.position ?? 0));
+  const [item] = (best.length > 0 ? best : subscription.items.data).toSorted(
     (one, other) => other.current_period_end - one.current_period_end,
   );
   if (!item) throw new Error("a subscription has no item");

@@ -64,6 +64,22 @@ describe.each(engines)("the prices of plans, on $name", (engine) => {
     expect(await shop.entitlementOf(other)).toMatchObject({ plan: "team-licence", assistantLimit: 25 });
   });
 
+  it("give the better plan where an operator adds its price to a licence in place of changing that", async () => {
+    const shop = await open({ STRIPE_LICENCE_PRICES: "price_month,price_team" });
+    const [{ buyer, subscription }, other] = [await shop.admitLicensed(...ended), await shop.admitLicensed()];
+    const { items } = shop.stripe.subscriptions.get(subscription) ?? expect.fail("no subscription");
+    const price = shop.stripe.prices.get("price_team") as never;
+    items.data.push({ ...shop.stripe.itemOf(subscription), id: "si_added", price });
+    shop.stripe.change(subscription, {});
+    await shop.deliverAll();
+    expect(await shop.entitlementOf(buyer)).toMatchObject({ plan: "team-licence" });
+    items.data.reverse();
+    shop.stripe.change(subscription, {});
+    await shop.deliverAll();
+    expect(await shop.entitlementOf(buyer), "in whichever order").toMatchObject({ plan: "team-licence" });
+    expect(await shop.entitlementOf(other.buyer)).toMatchObject({ plan: "office-licence" });
+  });
+
   it("give nothing for another service's price, next to one that Stripe does not know", async () => {
     const shop = await open({ STRIPE_LICENCE_PRICES: "price_gone,price_month" });
     const { buyer, subscription } = await shop.admitLicensed(...ended);
