@@ -139,7 +139,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
             {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
             <small className="quiet">
               {isOwn ? "active now" : usedInWords(session, nowMs)}
-              {isElsewhere && ` · ${ownNetwork ? "on another connection than this one" : network}`} · until{" "}
+              {isElsewhere && ` · ${ownNetwork ? "on another connection" : network}`} · until{" "}
               <Until session={session} />
             </small>
           </span>
