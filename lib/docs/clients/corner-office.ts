@@ -360,18 +360,19 @@ export class Connection {
 
 // --- On a computer ---
 
-// On a computer only. getBuiltinModule keeps Node's modules out of a phone app's bundle.
+// On a computer only. An import would take Node's modules, and their types, into a phone app.
+const ofNode = (name = "") => Object(globalThis).process.getBuiltinModule(name);
 
 /** Asks for approval in the owner's browser, at a loopback address (RFC 8252 §7.3), within 15 minutes. */
 export async function connectOnDesktop(connection = new Connection(), openBrowser = passedIn.openPage) {
-  const server = process.getBuiltinModule("node:http").createServer();
+  const server = ofNode("node:http").createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(0)));
   const redirectUri = `http://127.0.0.1:${Object(server.address()).port}/callback`;
   const waitForAnswer = async (address = "") => {
     const state = new URL(address).searchParams.get("state");
     const answered = new Promise((resolve, reject) => {
       AbortSignal.timeout(15 * 60_000).onabort = () => reject(new Error("The owner did not answer."));
-      server.on("request", (request, response) => {
+      server.on("request", (request = Object(), response = Object()) => {
         const path = URL.canParse(request.url ?? "", redirectUri) ? request.url : "/";
         const { href, pathname, searchParams } = new URL(path ?? "", redirectUri);
         // Other programs can call this port, but do not know the state.
@@ -405,15 +406,15 @@ export class FileVault {
   }
 
   async read() {
-    const { readFile } = process.getBuiltinModule("node:fs/promises");
-    return readFile(this.path, "utf8").catch((failure) => {
+    const { readFile } = ofNode("node:fs/promises");
+    return readFile(this.path, "utf8").catch((failure = Object()) => {
       if (failure.code === "ENOENT") return "";
       throw failure;
     });
   }
 
   async write(refreshToken = "") {
-    const { rename, writeFile } = process.getBuiltinModule("node:fs/promises");
+    const { rename, writeFile } = ofNode("node:fs/promises");
     const made = `${this.path}.${crypto.randomUUID()}`; // another process may write too
     await writeFile(made, refreshToken, { mode: 0o600 });
     await rename(made, this.path); // all or nothing
@@ -421,7 +422,7 @@ export class FileVault {
 
   /** The key is made on first use, by whichever process is first. */
   async openKey() {
-    const { access, link, readFile, rename, rm, writeFile } = process.getBuiltinModule("node:fs/promises");
+    const { access, link, readFile, rename, rm, writeFile } = ofNode("node:fs/promises");
     const path = `${this.path}.key`;
     const isThere = await access(path).then(
       () => true,
@@ -434,7 +435,9 @@ export class FileVault {
         mode: 0o600,
       });
       // Android and some drives have no links.
-      await link(made, path).catch((failure) => (failure.code === "EEXIST" ? undefined : rename(made, path)));
+      await link(made, path).catch((failure = Object()) =>
+        failure.code === "EEXIST" ? undefined : rename(made, path),
+      );
       await rm(made, { force: true });
     }
     const jwk = JSON.parse(await readFile(path, "utf8"));

@@ -361,8 +361,7 @@ declare module "react-native-quick-crypto" {
       module: "preserve",
       lib: ["dom", "esnext"],
       skipLibCheck: true,
-      types: ["node"],
-      typeRoots: [resolve("node_modules/@types")],
+      types: [], // TypeScript's default since 6
     };
     writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions }));
     const { output } = await run(app, "node", resolve("node_modules/typescript/bin/tsc"), "decline");
