@@ -2,7 +2,7 @@ import { expect, type Page, type Route } from "@playwright/test";
 import type { Service } from "@/tests/support/service";
 import { type Device, giveAuthenticator } from "./support/authenticator";
 import { expectAccessible } from "./support/axe";
-import { newEmail, openAccount, signIn, test } from "./support/office";
+import { newEmail, openAccount, settle, signIn, test } from "./support/office";
 
 const setVerified = ({ cdp, authenticatorId }: Device, isUserVerified: boolean) =>
   cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
@@ -195,6 +195,23 @@ test("a refused user verification signs no one in, and after three tries the pag
   await setVerified(device, true);
   await button.click();
   await page.waitForURL("/home");
+});
+
+// MasterKale/SimpleWebAuthn#348
+test("an offer in the field that fails before anyone has touched the page is not said to have failed", async ({
+  page,
+}) => {
+  await page.addInitScript(() => {
+    navigator.credentials.get = () => Promise.reject(new DOMException("", "NotAllowedError"));
+  });
+  const offered = page.waitForResponse((answer) => answer.url().endsWith("/sign-in/passkey/options"));
+  await page.goto("/sign-in");
+  await offered;
+  await settle(page);
+  const said = page.locator("#passkey .status");
+  await expect(said).toBeEmpty();
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await expect(said).toContainText("a code");
 });
 
 test("five minutes after a sign-in, the owner confirms by a passkey before the next change", async ({

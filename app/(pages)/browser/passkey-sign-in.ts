@@ -21,8 +21,10 @@ export function offerPasskey(): void {
     try {
       location.assign(await signWithPasskey({ options, action }, { mediation, signal }));
     } catch (failure) {
-      // The offer in the field may also fail before anyone has tried.
-      const isTried = failure instanceof Refused || (failure as Error).name === "NotAllowedError";
+      // The offer in the field may also fail before anyone has tried; in Safari, on a page that was reloaded, by this name too.
+      const isTouched = navigator.userActivation?.hasBeenActive !== false;
+      const isTried =
+        failure instanceof Refused || (isTouched && (failure as Error).name === "NotAllowedError");
       if (signal.aborted || (mediation === "conditional" && !isTried)) return;
       failures += 1;
       said.textContent = adviceAfter(failures);
