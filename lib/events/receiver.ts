@@ -13,7 +13,7 @@ import { toPrintable } from "@/lib/runtime/printable";
 export type Answer = { status: number | null; answer: string; retryAfterMs: number };
 
 /** Whether a status says that an event was accepted. */
-export const isSuccess = (status: number | null) => status !== null && status >= 200 && status < 300;
+export const isSuccess = (status: number | null) => status !== null && status < 300;
 
 const withinMs = 10_000;
 const keptCharacters = 500;

@@ -82,8 +82,7 @@ const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: 
 /** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
 function encodeQuery(head: string): Buffer | undefined {
   const [line, , target = ""] = requestLine.exec(head) ?? [];
-  if (!line || !/^[!->@-~]*\?[!-~]*[\x80-\xff]/.test(target) || !withoutAuthority(target).startsWith("/"))
-    return undefined;
+  if (!line || !/^[!->@-~]*\?[!-~]*[\x80-\xff]/.test(target)) return undefined;
   const encoded = target.replace(
     /[\x80-\xff]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -39,6 +39,21 @@ describe.each(everyEngine)("GET /api/site-banner on $name", async (engine) => {
     expect(expectAnswer(service, siteBanner, answer, 200)).toEqual({ banner: null });
   });
 
+  it("refuses a notice that would end as it starts", async () => {
+    const noon = "2099-01-01T12:00:00Z";
+    const { stderr } = await service.admin(
+      "banner",
+      "set",
+      "promo",
+      "Never",
+      "--starts",
+      noon,
+      "--ends",
+      noon,
+    );
+    expect(stderr).toContain("The banner would end before it starts.");
+  });
+
   it.each(["promo", "warning"])("answers with the kind and message of a %s", async (kind) => {
     const message = "We move house on <Friday> & “Saturday”";
     await service.adminJson("banner", "set", kind, message, "--ends", "2099-01-01");

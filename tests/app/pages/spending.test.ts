@@ -74,10 +74,11 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
   });
 
   it("says what is held, by which backend, for what and until when, until the hold ends", async () => {
-    const [owner, other] = [await admit(10), await admit(10)];
+    const [owner, other, third] = [await admit(10), await admit(10), await admit(10)];
     const expiresInSeconds = 3600;
     const body = { credits: "2.5", reason: "A film", expiresInSeconds };
     const hold = await write(worker, `/v1/accounts/${owner.id}/holds`, body);
+    await write(worker, `/v1/accounts/${third.id}/holds`, body);
     const [, , held, line, ...rest] = await read(owner);
     expect([held, rest]).toEqual(["Held for work that goes on", []]);
     expect(line).toMatch(/^A film 2.5 worker, until \d+ \w+ at \d\d:\d\d UTC at the latest$/);

@@ -96,6 +96,7 @@ describe("a target", () => {
     const odd = `GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`;
     expect(statusLines(await send(odd.repeat(1000)))).toEqual(["HTTP/1.1 200"]);
     expect(statusOf(await get(`${health.path}?t=${"\xe9".repeat(6000)}`))).toBe(431);
+    for (const ofNoPath of ["x", "*"]) expect(statusOf(await get(`${ofNoPath}?t=\xe9`))).toBe(400);
   });
 
   it.each(blanks)("with the blank %j is 400", async (blank) => {

@@ -30,4 +30,26 @@ export const equivalents: Record<string, string> = {
   "lib/billing/stripe/calls.ts: || without !(failure instanceof Error)": "nothing else is thrown",
   'app/(pages)/home/owner-page.tsx: && without caller.is === "unreadable"':
     "it is only quicker: the account that a browser signed in to last is the one of its session",
+  "lib/billing/checkout.ts: round < maxRounds → <=": "so many other checkouts never come in between",
+  "lib/billing/fulfilment/fulfilment.ts: tries < maxReadings → <=":
+    "so many other readings never come in between",
+  "lib/billing/licence/subscription.ts: reading < maxReadings → <=":
+    "so many other readings never come in between",
+  "lib/billing/top-ups/top-up.ts: step < maxSteps → <=": "an invoice has no fifth step",
+  "lib/accounts/credits/plan-credits.ts: batch < batchesAtMost → <=":
+    "what one more batch gives, the next round does",
+  "lib/oauth/token-rotation.ts: Math.random() < 1 / 16 → <=": "one number of very many is a sixteenth",
+  "lib/server/compression.ts: accepted.length <= maxKeptCharacters → <":
+    "what is remembered is bounded, and by a round number only for its reader",
+  "lib/mcp/protocol-version.ts: key.length <= maxKeyCharacters → <":
+    "what is remembered is bounded, and by a round number only for its reader",
+  "lib/accounts/terms/gift-ends.ts: deferred.size > maxDeferred → >=":
+    "what is remembered is bounded, and by a round number only for its reader",
+  "lib/events/delivery-runner.ts: stored < maxWaiting → <=": "a round later the same is read",
+  "lib/events/delivery-runner.ts: items.length - stored < maxUnsettled → <=":
+    "a round later the same is read",
+  "lib/server/cached-response.ts: content.length <= maxTextBytes → <": "a text and a buffer are sent alike",
+  "lib/http/known-caller.ts: sent.length > 60 → >=": "no credential of ours is so short",
+  "lib/auth/keys/key-ring.ts: place < this.kept → <=": "no two readings have the same place",
+  'lib/auth/tokens/proof.ts: number < "8" → <=': "the number has two digits or more",
 };
