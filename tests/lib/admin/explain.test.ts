@@ -23,7 +23,10 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
   await service.adminJson("account", "add", email, "--trial-days", "2", "--credits", "3");
 
   /** Writes a code that was asked for a minute ago, and the last attempt to mail it. */
-  async function ask(code: { tries?: number; share?: string }, mail?: { state: string; failure?: string }) {
+  async function ask(
+    code: { tries?: number; share?: string },
+    mail?: { state: string; failure?: string; isOfCodeBefore?: true },
+  ) {
     const atMs = clock.now() - minuteMs;
     await stage.query("DELETE FROM sign_in_codes");
     await stage.query("DELETE FROM sign_in_mail_attempts");
@@ -34,7 +37,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     if (!mail) return;
     await stage.query(
       `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state, failure)
-       VALUES ('m', '${email}', 'code', ${atMs}, '${mail.state}', ${mail.failure ? `'${mail.failure}'` : "NULL"})`,
+       VALUES ('m', '${email}', 'code', ${atMs - (mail.isOfCodeBefore ? 1 : 0)}, '${mail.state}', ${mail.failure ? `'${mail.failure}'` : "NULL"})`,
     );
   }
 
@@ -64,6 +67,11 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
 
   it.each([
     [{}, undefined, /^They asked for a code \S+ \(1 minute ago\), and its mail was not sent yet\.$/],
+    [
+      {},
+      { state: "failed", isOfCodeBefore: true as const },
+      /^They asked for a code \S+ \(1 minute ago\), and its mail was not sent yet\.$/,
+    ],
     [
       {},
       { state: "sent" },
@@ -108,6 +116,16 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
       /^The API answers invalid\. The record of the account is not valid\./,
     );
     await stage.query(`UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${clock.now() + 3 * dayMs}`);
+  });
+
+  it("says nothing of a code that was asked for before they signed in", async () => {
+    await ask({}, { state: "sent" });
+    const [code] = await stage.query("SELECT created_at_ms FROM sign_in_codes");
+    const askedMs = Number(code?.created_at_ms);
+    await stage.query(`UPDATE local_sessions SET confirmed_at_ms = ${askedMs}`);
+    expect((await explain()).signIn).toMatch(/^A code was mailed /);
+    await stage.query(`UPDATE local_sessions SET confirmed_at_ms = ${askedMs + 1}`);
+    expect((await explain()).signIn).toMatch(/^They can sign in; no code is pending\./);
   });
 
   it("says why someone without an account cannot sign in", async () => {
