@@ -50,6 +50,10 @@ const notes = {
     "problem=zone",
     "problem=same",
     "problem=unavailable",
+    "problem=unavailable&reference=7ec2f0c2-6acc-49bb-9b3a-a6b4c749503f",
+    "problem=unavailable&reference=call+us",
+    "problem=toString",
+    ...["0", "1", "1.5", "89", "90", "600", "601"].map((wait) => `problem=too-many&wait=${wait}`),
   ],
   "/home/access": [
     "removed",
@@ -60,7 +64,14 @@ const notes = {
     "problem=name",
     "problem=no-apps",
   ],
-  "/home/billing": ["automatic", "limits", "checkout=bought", "checkout=cancelled", "change=price_team"],
+  "/home/billing": [
+    "automatic",
+    "limits",
+    "checkout=toString",
+    "checkout=bought",
+    "checkout=cancelled",
+    "change=price_team",
+  ],
 };
 
 async function readNotes(browser: Browser): Promise<string> {
