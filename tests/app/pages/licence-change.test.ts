@@ -123,6 +123,36 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     );
   });
 
+  it("waits for the period's end where the portal says so of a lower price or a shorter period, and else pays back", async () => {
+    const { buyer } = await halfway();
+    const month = stripe.prices.get("price_month") ?? expect.fail("no price");
+    const change = async (condition: string, unit_amount: number, interval: "month" | "week") => {
+      const recurring = { ...month.recurring, interval, interval_count: 1 };
+      stripe.prices.set("price_team", { ...month, id: "price_team", unit_amount, recurring } as typeof month);
+      portal.schedule_at_period_end = { conditions: [{ type: condition }] };
+      shop.pass(11 * 60_000);
+      const text = wordsIn(await open(buyer, "?change=price_team"));
+      if (!text.includes("Less what you paid and have not used")) return "waits";
+      return text.includes("Kept for your next charges") ? "pays back" : "is charged";
+    };
+    const [same, lower, shorter] = [
+      [4900, "month"],
+      [2400, "month"],
+      [4900, "week"],
+    ] as const;
+    for (const [condition, ...becomes] of [
+      ["decreasing_item_amount", "is charged", "waits", "is charged"],
+      ["shortening_interval", "is charged", "pays back", "waits"],
+      ["another", "is charged", "pays back", "is charged"],
+    ] as const)
+      for (const [at, asked] of [same, lower, shorter].entries())
+        expect([condition, ...asked, await change(condition, ...asked)]).toEqual([
+          condition,
+          ...asked,
+          becomes[at],
+        ]);
+  });
+
   it("says what tax it adds, and what the customer's credit takes off", async () => {
     const { buyer, subscription } = await halfway();
     stripe.taxOfChange = 1000;
