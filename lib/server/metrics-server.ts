@@ -48,7 +48,9 @@ const useOwnHost = "Ask for this machine by an address, by METRICS_HOST or by a 
 function isOwnHost(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = host.toLowerCase().replace(/:\d*$/, "");
-  const ofNetwork = /^[^.]+$|\.(?:localhost|local|internal|svc|home\.arpa)$/;
+  // RFC 6762, Appendix G, and Consul's.
+  const ofNetwork =
+    /^[^.]+$|\.(?:localhost|local|internal|svc|home\.arpa|intranet|private|corp|home|lan|consul)$/;
   const isAddress = isIP(name.replace(/^\[|\]$/g, "")) !== 0;
   return (
     isAddress || ofNetwork.test(name) || [settings().metricsHost, machineName().toLowerCase()].includes(name)

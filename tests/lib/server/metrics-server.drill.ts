@@ -205,6 +205,8 @@ describe("the port of metrics", () => {
       `office:${port}`,
       "office.monitoring.svc.cluster.local",
       "office.monitoring.svc:9464",
+      "office.node.dc1.consul:9464",
+      "web1.lan",
     ];
     for (const host of [...own, hostname()]) expect(await asked(host), host).toBe(200);
     for (const host of [
