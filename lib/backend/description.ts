@@ -58,7 +58,7 @@ function pathItem(name: BackendName) {
             content: json({
               allOf: [
                 schemaOf(answers.refused),
-                { properties: { error: { properties: { code: { enum: codes } } } } },
+                { properties: { error: { properties: { code: { type: "string", enum: codes } } } } },
               ],
             }),
           },
@@ -87,6 +87,8 @@ function schemasByName(): Record<string, object> {
     override({ jsonSchema }) {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format) delete jsonSchema.pattern;
+      // Without it, generators make an int of 32 bits, which holds neither the bounds nor each limit (colinhacks/zod#4779).
+      if (jsonSchema.type === "integer") jsonSchema.format = "int64";
     },
   });
   const made = Object.entries($defs).map(([name, schema]) => [name, withoutNames(schema)]);
@@ -142,7 +144,7 @@ function parametersOf(name: BackendName): object[] {
           text("email", "query"),
           text("reference", "query"),
           text("plan", "query"),
-          { ...text("state", "query"), schema: { enum: accountStates } },
+          { ...text("state", "query"), schema: { type: "string", enum: accountStates } },
         ]
       : []),
   ];
