@@ -149,6 +149,7 @@ const statesToSupport: Partial<Record<LicenceState, string>> = {
   "change unpaid": "The change of the licence is not paid",
   "trial unpaid": "The free trial at Stripe has ended, and what follows is not paid",
   "due beside a gift": "The licence that was bought is not paid; the operator's own runs",
+  paying: "A payment is missing, for which a bank was asked; it may take two weeks",
   overdue: "The invoice that was sent is overdue",
   invoiced: "An invoice was sent",
   "not collected": "Stripe collects no payments: an operator paused that there",

@@ -33,10 +33,16 @@ export type LicenceState =
   | DueState
   | LicenceEnd;
 
-/** A licence that runs although it is not paid: it ends if it stays so. */
-export type DueState = "past due" | "overdue" | "change unpaid" | "trial unpaid";
+/** A licence that runs although it is not paid: it ends if it stays so, also if a bank is `paying` it yet. */
+export type DueState = "past due" | "paying" | "overdue" | "change unpaid" | "trial unpaid";
 
-const due: readonly string[] = ["past due", "overdue", "change unpaid", "trial unpaid"] satisfies DueState[];
+const due: readonly string[] = [
+  "past due",
+  "paying",
+  "overdue",
+  "change unpaid",
+  "trial unpaid",
+] satisfies DueState[];
 
 export const isNotBegun = (licence: LicenceState): licence is NotBegun =>
   licence === "unfinished" || licence === "at bank";
@@ -195,6 +201,11 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
     dated: "Payment failed: your assistants stop on",
     next: "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
     ...updatePayment,
+  },
+  paying: {
+    tag: "At your bank",
+    dated: "Your bank is paying. Until it has, your assistants work to",
+    next: "Your bank was asked for the payment. It may take two weeks: do not pay it again.",
   },
   overdue: {
     tag: "Invoice overdue",

@@ -63,6 +63,7 @@ export function licenceStateOf(licence: Licence): LicenceState {
   if (status === "past_due" || status === "unpaid") {
     if (isBesideGift(licence)) return "due beside a gift";
     if (status_reason === "change") return "change unpaid";
+    if (status_reason === "bank") return "paying";
     return status_reason === "invoice" ? "overdue" : status_reason === "trial" ? "trial unpaid" : "past due";
   }
   if (ends_at_ms !== null) return "cancelled";

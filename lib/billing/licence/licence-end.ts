@@ -29,7 +29,7 @@ type Facts = Asked & {
   /** Whether all that was paid was: for the running period, or else for the one before the first unpaid one. */
   isReturned: boolean;
   open: Stripe.Invoice[];
-  /** Whether a bank was asked for the first payment, and has not answered. */
+  /** Whether a bank was asked for the latest payment that is missing, and has not answered. */
   isAtBank: boolean;
 };
 
@@ -42,7 +42,7 @@ type State = Pick<Row, "status" | "unpaid_since_ms"> & {
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
  * paused, its `trial` ended without a card, or it was paused by `request`. One that was refunded may be `cancelled` as well, and
- * a `bank` may have been asked for a first payment that is not made.
+ * a `bank` may have been asked for a payment that is not made.
  */
 type Reason = "change" | "invoice" | "collection" | "trial" | "request" | "cancelled" | "bank";
 
@@ -76,8 +76,8 @@ async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: n
   const { payments, isReturned } = mayBePaid(subscription, before)
     ? await readPeriod(subscription.id, paidSince ?? item.current_period_start)
     : { payments: [], isReturned: false };
-  const [first] = subscription.status === "incomplete" ? open : [];
-  const ofBank = { isAtBank: first ? await isAtBank(first.id) : false };
+  const [missing] = ["incomplete", "past_due"].includes(subscription.status) ? open : [];
+  const ofBank = { isAtBank: missing ? await isAtBank(missing.id) : false };
   return { subscription, items, known, item, before, firstUnpaid, payments, isReturned, open, ...ofBank };
 }
 
@@ -171,9 +171,11 @@ function stateOf(facts: Facts, nowMs: number): State {
       ? "change"
       : dueMs
         ? "invoice"
-        : current_period_start === trial_end
-          ? "trial"
-          : null,
+        : facts.isAtBank
+          ? "bank"
+          : current_period_start === trial_end
+            ? "trial"
+            : null,
     unpaid_since_ms: unpaidSinceMs,
     untilMs: isOver ? undefined : unpaidSinceMs + (isGivenUp ? 0 : graceMs()),
   };

@@ -710,6 +710,25 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await limit(buyer)).toBe(5);
   });
 
+  it("whose failed payment a bank is asked for again says so, and does not ask for it as well", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await pages(buyer)).toContain("Payment failed: your assistants stop on");
+    stripe.askBank(subscription);
+    shop.pass(61 * 60_000); // what is not paid is read each hour
+    await shop.reconcile();
+    const said = await pages(buyer);
+    expect(said).toContain("Your bank is paying. Until it has, your assistants work to");
+    expect(said).toContain("It may take two weeks: do not pay it again.");
+    expect(said).not.toMatch(/Payment failed|Pay or change the card|>Pay</);
+    stripe.intents.clear(); // the bank refuses
+    shop.pass(61 * 60_000);
+    await shop.reconcile();
+    expect(await pages(buyer)).toContain("Payment failed: your assistants stop on");
+  });
+
   it("that was returned in a trial is charged again after it, and the page says so", async () => {
     const { buyer, subscription } = await shop.admitLicensed("--trial-days", "6");
     stripe.refundCharge(stripe.chargeOf(subscription));

@@ -89,6 +89,14 @@ const rows: Row[] = [
     ],
   ),
   [
+    "past_due, its invoice at a bank",
+    ended,
+    (id) => {
+      become("past_due", "open")(id);
+      stripe.askBank(id);
+    },
+  ],
+  [
     "active, cancelled for a day after the next charge",
     ended,
     (id) => stripe.change(id, { cancel_at: stripe.itemOf(id).current_period_end + 20 * 86_400 }),

@@ -86,6 +86,11 @@ const courses: Record<LicenceState, Course> = {
   },
   invoiced: { next: "once paid" },
   "past due": { next: "once paid" },
+  paying: {
+    next: "once paid",
+    now: () => "your bank is paying for your plan",
+    note: () => "once your bank has paid",
+  },
   overdue: { next: "once paid" },
   "change unpaid": { next: "once paid" },
   "trial unpaid": { next: "once paid" },
@@ -108,7 +113,15 @@ const courses: Record<LicenceState, Course> = {
 };
 
 /** What is open of a licence that renews is charged by itself, a bank pays by itself, and what has ended does not come back. */
-const paysNothing: readonly LicenceState[] = ["renews", "free", "returned", "at bank", "ended", "trial over"];
+const paysNothing: readonly LicenceState[] = [
+  "renews",
+  "free",
+  "returned",
+  "at bank",
+  "paying",
+  "ended",
+  "trial over",
+];
 
 type OfLicenceProps = ChargesProps & { licence: NonNullable<Purchases["licence"]> };
 
@@ -144,7 +157,7 @@ function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceP
           account.deletes_at_ms === null && course.now?.(price),
         ]}
       >
-        {sum ?? (course.next === "once paid" && state !== "at bank" ? atStripe : "Nothing")}
+        {sum ?? (course.next === "once paid" && !paysNothing.includes(state) ? atStripe : "Nothing")}
       </Fact>
       {endsFirst || (course.next === "nothing" && !isEnding) ? (
         <Fact
