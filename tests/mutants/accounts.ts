@@ -98,7 +98,7 @@ export const accounts: Mistakes = {
   },
   "tests/lib/accounts/accounts.test.ts": {
     "lib/accounts/accounts.ts": {
-      "an underscore in a search finds every account": ['.replace(/[\\\\%_]/g, "\\\\$&")}%`', "}%`"],
+      "an underscore in a search finds every account": ['.replace(/[\\\\%_]/g, "\\\\$&");', ";"],
     },
   },
   "tests/lib/db/audit.test.ts": {
