@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { officePages } from "@/lib/office/routes";
+import { Authenticator } from "@/tests/support/authenticator";
 import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
@@ -124,6 +125,17 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         "SELECT count(*) AS count FROM operator_passkeys WHERE operator_id = (SELECT id FROM operators WHERE name = 'dora')",
       );
       expect(Number(count)).toBe(1);
+    });
+
+    it("adds one passkey for a challenge, whatever link it is handed in with", async () => {
+      const browser = new OfficeBrowser(service);
+      const askFor = async (link: string) =>
+        JSON.parse((await browser.submit("/enrol/options", { link })).text);
+      const options = await askFor(await newLink("ivo"));
+      const another = new Authenticator(browser.url).create(options);
+      expect((await browser.post("/enrol/passkey", browser.authenticator.create(options))).status).toBe(200);
+      await askFor(await newLink("ivo"));
+      expect((await browser.post("/enrol/passkey", another)).status).toBe(400);
     });
 
     it("adds no passkey that another operator has", async () => {
