@@ -59,4 +59,7 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   "306-time-zones": ["alter table accounts add column time_zone text"],
   "320-next-attempts": ["alter table billing_subscriptions add column next_attempt_ms bigint"],
+  "330-former-emails": {
+    email_changes_from: "email_changes (from_email, changed_at_ms) where changed_at_ms is not null",
+  },
 };
