@@ -9,7 +9,7 @@ const set = (service: Service, ...words: string[]) => service.adminJson("plan", 
 
 /** The plans on a page, each with its words in order. */
 function plansIn(html: string): Record<string, string[]> {
-  const [, list = ""] = /<ul class="plans(?: folded)?">(.*?)<\/ul>(?=<p |<\/section>)/s.exec(html) ?? [];
+  const [, list = ""] = /<ul class="plans(?: folded)?">(.*?)<\/ul>(?=<p[ >]|<\/section>)/s.exec(html) ?? [];
   const cards = list.split(/<li class="card"[^>]*>|<li[^>]*><details[^>]*>/).slice(1);
   return Object.fromEntries(
     cards.map((card) => wordsIn(card)).map(([title = "", ...words]) => [title, words]),
