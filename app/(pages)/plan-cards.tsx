@@ -63,8 +63,6 @@ type PlanCardProps = OfferedPlan & {
   contents?: Contents | undefined;
   /** What can be done about an offer. */
   act?: (offer: Offer) => ReactNode;
-  /** The price that is shown whichever period is chosen. */
-  paidPrice?: string | null | undefined;
   children?: ReactNode;
 };
 
@@ -100,7 +98,7 @@ export function PlanLine(props: PlanCardProps & { isOpen: boolean }) {
 
 /** A plan: what it is for, its prices, and what is in it. */
 export function PlanCard(props: PlanCardProps) {
-  const { plan, offers, tag, isOwn, terms, act, paidPrice, children } = props;
+  const { plan, offers, tag, isOwn, terms, act, children } = props;
   const isOneOfSeveral = ({ period }: Offer) =>
     period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
   return (
@@ -112,7 +110,7 @@ export function PlanCard(props: PlanCardProps) {
       {offers.length > 0 && (
         <ul className="prices">
           {offers.map((offer) => (
-            <li key={offer.priceId} data-period={offer.priceId === paidPrice ? "" : (offer.period ?? "")}>
+            <li key={offer.priceId} data-period={offer.period ?? ""}>
               <div>
                 {isOneOfSeveral(offer) && <small>{offer.priceName}</small>}
                 <OfferPrice {...offer} saving={savingOf(offer, offers)} />

@@ -172,7 +172,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "not collected": {
     tag: "Payments paused",
     heading: "Your plan is active, and its payments are paused",
-    next: `We paused your payments: until we resume them you are charged nothing, and your assistants work. For why, and until when, ${askUs()}.`,
+    next: `We, who run this service, paused your payments. Until we resume them, you are charged nothing and your assistants work. To know why, and until when, ${askUs()}.`,
   },
   invoiced: {
     dated: "Invoice due: pay it by",
@@ -188,7 +188,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your plan pauses on",
-    next: `We pause your plan at the end of what you have paid. Your assistants work until that day, and nothing is charged after it. For why, and to go on, ${askUs()}.`,
+    next: `We, who run this service, pause your plan when the time you paid for ends. Your assistants work until that day, and nothing is charged after it. To know why, and to go on, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
@@ -216,7 +216,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "change unpaid": {
     tag: "Change not paid",
     dated: "Change not paid: your assistants stop on",
-    next: `The change of your plan is not paid. Until that day you have the plan that you had before.${settings().supportEmail ? "" : ` To drop the change, ${askUs()}.`}`,
+    next: `The change of your plan is not paid, so you still have the plan that you had before. Pay for the change, or ask us to drop it: you then pay nothing for it.${settings().supportEmail ? "" : ` To drop it, ${askUs()}.`}`,
     ...updatePayment,
     ...askToDropTheChange(),
   },
@@ -258,7 +258,7 @@ const ends: Record<LicenceEnd, EndWords> = {
     beside:
       "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
     hint: (where) =>
-      `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan; they run again as soon as it is paid.`,
+      `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan: then this payment is dropped. Your assistants work as soon as one is paid.`,
     step: { ...stepTo(finishPayment), ...instead("Choose another plan", plansOnBilling) },
   },
   "at bank": {
@@ -269,7 +269,7 @@ const ends: Record<LicenceEnd, EndWords> = {
   returned: {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
-      `${wasReturned} Pay again${where}: the old plan is ended first, so you never pay for two, and your assistants go on at once. Or cancel the plan at Stripe, where it still renews.`,
+      `${wasReturned} Pay again${where}, and your assistants go on at once. The old plan is ended first, so you never pay for two. If you no longer want it, cancel it at Stripe, where it still renews.`,
     step: { ...stepTo(payAgain, plansOnBilling), ...instead("Cancel it at Stripe") },
   },
   paused: {
@@ -295,7 +295,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "Your trial is free, and nothing is charged when it ends. To go on after it, choose a plan: it begins, and is charged, when you buy it."
+      ? "Nothing is charged when your trial ends. To go on after it, buy a plan: it begins, and is charged, on the day you buy it; days left of the trial are not added."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),
@@ -341,7 +341,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     return { tag, heading, message, ...act };
   }
   const { how, atMs } = end;
-  const what = how === "trial over" ? "free trial of the plan" : "plan";
+  const what = how === "trial over" ? "free trial" : "plan";
   const day = dayOf(atMs, zone);
   const happened = `${how === "paused" ? "was paused" : "ended"} on ${day}`;
   const tags: Partial<Record<LicenceEnd, string>> = {

@@ -24,6 +24,8 @@ export const licences: Record<string, Become> = {
   returned: (stripe, subscription) => stripe.refundCharge(stripe.chargeOf(subscription)),
   unfinished: (stripe, subscription) => {
     openLatestInvoice(stripe, subscription);
+    // A first payment is not tried again.
+    latestInvoice(stripe, subscription).next_payment_attempt = null;
     stripe.change(subscription, { status: "incomplete" });
   },
   pausing: (stripe, subscription) => stripe.pause(subscription),
@@ -74,6 +76,8 @@ function spreadInvoices(stripe: StripeStandIn, subscription: string): void {
     invoice.created -= (all.length - 1 - at) * 30 * 86_400;
     const period = { start: invoice.created, end: invoice.created + 30 * 86_400 };
     for (const line of invoice.lines.data) line.period = period;
+    const { start: current_period_start, end: current_period_end } = period;
+    Object.assign(stripe.itemOf(subscription), { current_period_start, current_period_end });
   }
 }
 

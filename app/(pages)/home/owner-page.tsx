@@ -44,6 +44,8 @@ export type OwnVisit = {
   /** When Clerk has last seen a proof of who they are. */
   confirmedAtMs: number | undefined;
   isLocal: boolean;
+  /** Whether no plan is sold here, as far as that was to be known. */
+  isUnsold: boolean;
   nowMs: number;
 };
 
@@ -86,14 +88,15 @@ export function ownerPage(
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
       const standing = describeStanding(known, bought?.licence, nowMs, account?.time_zone);
+      const asksForPlan = standing.step?.words === choosePlan;
       const isUnsold =
         plans !== undefined &&
         settings().billing !== undefined &&
-        standing.step?.words === choosePlan &&
+        (asksForPlan || account?.plan === "hobby") &&
         !(await sellsPlans(plans, nowMs));
       const state: Standing = {
         ...standing,
-        ...(isUnsold && notSold(standing.mayRun)),
+        ...(isUnsold && asksForPlan && notSold(standing.mayRun)),
         ...(account?.deletes_at_ms != null && {
           light: ["stopped", "Will be deleted"],
           ...leavingWords(account.deletes_at_ms, account.time_zone),
@@ -101,7 +104,7 @@ export function ownerPage(
           other: undefined,
         }),
       };
-      const visit = { query, headers, state, account, bought, isLocal, nowMs };
+      const visit = { query, headers, state, account, bought, isLocal, isUnsold, nowMs };
       const problem = findProblem(url, {
         "sign-out": {
           words:

@@ -55,6 +55,7 @@ export const { GET } = toPlatform(
               {...visit}
               standing={state}
               terms={terms}
+              again={again}
               choice={isToChoose ? offers?.licences : undefined}
             />
           </CheckResult>
@@ -83,7 +84,7 @@ function OwnPlan({ account, contents, plans }: OwnVisit) {
   const lines = contentsInWords(contents, plans);
   return (
     <section className="card" aria-labelledby="plan">
-      <h2 id="plan">Your plan: {plan?.title}</h2>
+      <h2 id="plan">In your plan</h2>
       {lines.length > 0 ? <Lines lines={lines} /> : <p className="quiet">{plan?.description}</p>}
       <GivenUntil account={account} />
       <p>
@@ -93,10 +94,10 @@ function OwnPlan({ account, contents, plans }: OwnVisit) {
   );
 }
 
-function OwnCredits({ account, state }: OwnVisit) {
+function OwnCredits({ account, state, isUnsold }: OwnVisit) {
   return (
     <section className="card" aria-labelledby="credits">
-      <Balance account={account} mayRun={state.mayRun} isShort />
+      <Balance account={account} mayRun={state.mayRun} isUnsold={isUnsold} isShort />
       <p>
         {spendable(account) === 0 && sellsCreditsTo(account) && state.light[0] === "good" ? (
           <a href={`${pages.billing.path}#packs`}>Buy credits</a>

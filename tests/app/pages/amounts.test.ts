@@ -159,7 +159,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
         if (buyer === ended || path === "/home") expect(text).toMatch(unsold);
       }
     }
-    expect(await read(trying)).toContain("Plans aren’t sold on this site.");
+    expect(await read(trying)).toContain("Plans aren’t sold on this site: for one, ");
   });
 
   it("say where tax is added: by the price, else by Stripe's settings", async () => {

@@ -53,8 +53,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const owner = await admit("licensed@example.com", "--plan", "licensed", "--assistant-limit", "30");
     const home = await shown(owner);
     expect(home).toContain("</svg><h1>Your plan is active</h1></div>");
-    expect(home).toContain('<h2 id="credits">Credits</h2><p class="total">0</p>');
-    expect(home).toContain("A job that costs more than you have is refused; everything else runs.");
+    expect(home).toContain('<h2 id="credits">Credits: 0</h2>');
+    expect(home).toContain("Without any, a job that costs credits is refused; everything else runs.");
     expect(home).toContain("licensed@example.com");
     expect(home, "for a home screen").toContain('<link rel="manifest" href="/site.webmanifest?v=');
     const billing = await shown(owner, "/home/billing");

@@ -55,7 +55,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     shop.pass(5 * 60_000);
     await shop.sendDue();
     const mails = await mailsTo(service.dataDir, email);
-    return mails.map(({ subject = "" }) => subject).filter((subject) => /plan|payment|invoice/.test(subject));
+    return mails
+      .map(({ subject = "" }) => subject)
+      .filter((subject) => /plan|payment|invoice|free trial/.test(subject));
   };
 
   it("contains what it did before an upgrade that is not paid, whatever becomes of that", async () => {
@@ -69,7 +71,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
       const text = await pages(buyer);
       expect(text).toContain(
-        "The change of your plan is not paid. Until that day you have the plan that you had before.",
+        "The change of your plan is not paid, so you still have the plan that you had before.",
       );
       expect(text).toMatch(/for the change to Team licence, €990 a year, less €[\d.]+ that you had paid/);
       expect(text).not.toContain("<strong>Team licence</strong>");
@@ -270,11 +272,12 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
     expect(await page(buyer)).toContain(
-      "Your last payment went back to you, by a refund or by your bank. Pay again: the old plan is ended first, so you never pay for two, and your assistants go on at once.",
+      "Your last payment went back to you, by a refund or by your bank. Pay again, and your assistants go on at once. The old plan is ended first, so you never pay for two.",
     );
     const text = await page(buyer, "/home/billing");
     for (const words of [
-      "unless you cancel the plan, or pay again",
+      "<dt>To run again</dt><dd>€49 a month <small>charged today, when you pay again",
+      "for the old plan: not charged if you pay again, or cancel it",
       "Cancel it at Stripe",
       "Manage billing",
       "Pay again: €49 a month",
@@ -297,7 +300,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     );
     expect(home).toContain("<dt>Plan</dt><dd>Trial ");
     const billing = await page(buyer, "/home/billing");
-    expect(billing).toContain("To be paid above");
+    expect(billing).toContain("Pay for it above");
     expect(home + billing).not.toContain("Payment due");
     const bystander = await admitWith({ isIncomplete: true });
     const finish = await buyer.browser.submit("/home/portal", { account: buyer.id, for: "unfinished" });
@@ -371,7 +374,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const text = await pages(buyer);
     expect(text).toContain("Your plan pauses on");
     expect(text).toContain(
-      "We pause your plan at the end of what you have paid. Your assistants work until that day, and nothing is charged after it.",
+      "We, who run this service, pause your plan when the time you paid for ends. Your assistants work until that day, and nothing is charged after it.",
     );
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);
@@ -393,7 +396,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     const text = await pages(buyer);
-    expect(text).toContain("until we resume them you are charged nothing");
+    expect(text).toContain("Until we resume them, you are charged nothing");
     expect(text).toContain(
       "<dt>Next charge</dt><dd>Nothing <small>€49 a month again, once we resume payments",
     );
@@ -415,10 +418,10 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       expect(await plan(buyer)).toBe("trial");
       const text = await pages(buyer);
-      expect(text).toContain("Your free trial of the plan ended on");
+      expect(text).toContain("Your free trial ended on");
       expect(text).toContain("Buy Office licence");
       expect(text).not.toMatch(/payment failed|Pay the last invoice/);
-      expect(await subjects(buyer)).toEqual([expect.stringMatching(/^Your free trial of the plan ended on/)]);
+      expect(await subjects(buyer)).toEqual([expect.stringMatching(/^Your free trial ended on/)]);
       sessionIn(await checkOut(buyer));
     }
   });
@@ -431,7 +434,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
       await shop.deliverAll();
       stripe.end(subscription);
       await shop.deliverAll();
-      expect((await page(buyer)).includes("Your free trial of the plan ended on")).toBe(!isPaid);
+      expect((await page(buyer)).includes("Your free trial ended on")).toBe(!isPaid);
     }
   });
 
@@ -737,7 +740,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await pass(7);
     const home = await page(buyer);
     expect(home).toContain("Your trial has ended");
-    expect(home).toContain("unless you cancel the plan, or pay again");
+    expect(home).toContain("for the old plan: not charged if you pay again, or cancel it");
     for (const text of [home, await page(buyer, "/home/billing")]) {
       expect(text).toContain("Pay again to go on with your plan, or cancel it at Stripe");
       expect(text).toContain("Cancel it at Stripe");

@@ -151,7 +151,7 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
   it("say on /home what the owner has", async () => {
     const { buyer } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     const words = wordsIn(await pageOf(buyer, "/home"));
-    const at = words.indexOf("Your plan: Office");
+    const at = words.indexOf("In your plan");
     expect(words.slice(at + 1, at + 7)).toEqual(officeContains.slice(0, -1));
   });
 

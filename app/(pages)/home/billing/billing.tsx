@@ -10,6 +10,7 @@ import { Clock } from "../../clock";
 import { PostButton, PostForm } from "../../post-form";
 import { Shape } from "../../status-light";
 import { NextStep, withMailLink } from "../check-result";
+import { TrialLeft } from "../trial-left";
 import { Charges, licenceThatCounts, type Terms } from "./charges";
 import { findAgain, type Offer, type Offers, type Purchases, payingAgain } from "./offers";
 
@@ -41,6 +42,8 @@ export function Billing({
   const state = bought?.licence && licenceStateOf(bought.licence);
   const licence = licenceThatCounts(account, bought, standing);
   const isLeaving = account.deletes_at_ms !== null;
+  const again = findAgain(bought, offers);
+  const isOnTrial = account.plan === "trial" && standing.mayRun;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   return (
     <>
@@ -56,7 +59,10 @@ export function Billing({
           </Alert>
         )}
         {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
-        <Charges {...own} {...{ account, bought, standing, terms, nowMs }} />
+        {isOnTrial && (
+          <TrialLeft startedAtMs={account.created_at_ms} endsAtMs={account.trial_ends_at_ms} nowMs={nowMs} />
+        )}
+        <Charges {...own} {...{ account, bought, standing, terms, again, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
             {terms.name ? `Your ${terms.name} plan` : "Your plan"} ended on{" "}
@@ -69,7 +75,7 @@ export function Billing({
           </p>
         )}
         {state && asksAtStripe(state, account) && !isLeaving && (
-          <Acts {...{ account, state, standing }} again={findAgain(bought, offers)} />
+          <Acts {...{ account, state, standing, again }} />
         )}
         {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (

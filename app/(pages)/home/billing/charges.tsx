@@ -35,6 +35,8 @@ type ChargesProps = Pick<OwnVisit, "account" | "contents" | "plans" | "bought" |
   terms: Terms | undefined;
   /** What is to be chosen from, where no plans are shown below. */
   choice?: Offer[] | undefined;
+  /** What is bought again, in place of a licence whose payment was returned. */
+  again?: Offer | undefined;
 };
 
 /** In one row, in every state: what is paid now, what is charged next and when, and for which plan. */
@@ -65,9 +67,9 @@ export function licenceThatCounts(account: Account, bought: Purchases | undefine
 type Course = {
   /** What is charged next: what Stripe says, the price once what is due is paid, or nothing. */
   next: "by Stripe" | "once paid" | "nothing";
-  note?: (price: string) => string;
-  /** What is said below the sum that is paid now. */
-  now?: (price: string) => string;
+  note?: (price: string, day: ReactNode) => ReactNode;
+  /** What is said below the sum that is paid now, where nothing is due. */
+  now?: string;
   plan?: "You chose" | "Last plan";
 };
 
@@ -79,16 +81,12 @@ const untilBought = ({ step }: Standing) => step?.words === choosePlan && "until
 const courses: Record<LicenceState, Course> = {
   renews: { next: "by Stripe" },
   free: { next: "by Stripe" },
-  returned: {
-    next: "by Stripe",
-    now: (price) => `or ${price}, if you pay again`,
-    note: () => "unless you cancel the plan, or pay again",
-  },
+  returned: { next: "by Stripe", note: () => "for the old plan: not charged if you pay again, or cancel it" },
   invoiced: { next: "once paid" },
   "past due": { next: "once paid" },
   paying: {
     next: "once paid",
-    now: () => "your bank is paying for your plan",
+    now: "your bank is paying for your plan",
     note: () => "once your bank has paid",
   },
   overdue: { next: "once paid" },
@@ -99,12 +97,20 @@ const courses: Record<LicenceState, Course> = {
   unfinished: { next: "once paid", plan: "You chose" },
   "at bank": {
     next: "once paid",
-    now: () => "your bank is paying for your plan",
+    now: "your bank is paying for your plan",
     note: () => "once your bank has paid",
     plan: "You chose",
   },
   "not collected": { next: "nothing", note: (price) => `${price} again, once we resume payments` },
-  cancelled: { next: "nothing", note: (price) => `${price} again, if you keep the plan` },
+  cancelled: {
+    next: "nothing",
+    now: "also if you keep the plan",
+    note: (price, day) => (
+      <>
+        if you keep the plan, {price} from {day} on
+      </>
+    ),
+  },
   unknown: { next: "nothing", note: () => "Stripe does not know your plan" },
   pausing: { next: "nothing", note: () => "while your plan is paused" },
   paused: { next: "nothing", note: () => "while your plan is paused", plan: "Last plan" },
@@ -125,7 +131,7 @@ const paysNothing: readonly LicenceState[] = [
 
 type OfLicenceProps = ChargesProps & { licence: NonNullable<Purchases["licence"]> };
 
-function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceProps) {
+function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfLicenceProps) {
   const { price = itsPrice, period, next, card, change, scheduled } = terms;
   const state = licenceStateOf(licence);
   const course = courses[state];
@@ -136,10 +142,12 @@ function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceP
   const leavesMs = account.deletes_at_ms ?? Number.POSITIVE_INFINITY;
   const isTried = sum !== undefined && attemptMs !== null && attemptMs > nowMs && attemptMs < leavesMs;
   const endsFirst = leavesMs < endsMs;
+  const note = course.note?.(price, <Clock atMs={endsMs} shows="date" />);
+  const priceAgain = state === "returned" ? again?.amount : undefined;
   return (
     <>
       <Fact
-        name="You pay now"
+        name={!priceAgain ? "You pay now" : standing.mayRun ? "If you pay again" : "To run again"}
         notes={[
           inInvoices,
           state === "change unpaid" && changeInWords(change),
@@ -154,26 +162,25 @@ function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceP
               <Clock atMs={attemptMs} shows="date" />
             </>
           ),
-          account.deletes_at_ms === null && course.now?.(price),
+          account.deletes_at_ms === null && !sum && !isEnding && course.now,
+          priceAgain && "charged today, when you pay again",
         ]}
       >
-        {sum ?? (course.next === "once paid" && !paysNothing.includes(state) ? atStripe : "Nothing")}
+        {priceAgain ??
+          sum ??
+          (course.next === "once paid" && !paysNothing.includes(state) ? atStripe : "Nothing")}
       </Fact>
       {endsFirst || (course.next === "nothing" && !isEnding) ? (
         <Fact
           name={nextCharge}
-          notes={[
-            endsFirst
-              ? course.next !== "nothing" && withAccount
-              : (course.note?.(price) ?? untilBought(standing)),
-          ]}
+          notes={[endsFirst ? course.next !== "nothing" && withAccount : (note ?? untilBought(standing))]}
         >
           Nothing
         </Fact>
       ) : course.next === "once paid" ? (
         <Fact
           name={<NextCharge onMs={endsMs > nowMs ? endsMs : undefined} />}
-          notes={[course.note?.(price) ?? "once this is paid"]}
+          notes={[note ?? "once this is paid"]}
         >
           {change?.offer?.amount ?? terms.price ?? atStripe}
         </Fact>
@@ -181,7 +188,7 @@ function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceP
         <Fact
           name={<NextCharge onMs={next?.atMs ?? endsMs} />}
           notes={[
-            !isEnding && course.note?.(price),
+            !isEnding && note,
             next && next.amount > 0 && state !== "returned" && period && paidInWords(period),
             next && next.tax > 0 && `${priceInWords(next.tax, next.currency)} of it is tax`,
           ]}
@@ -213,10 +220,24 @@ function OfLicence({ account, standing, licence, terms = {}, nowMs }: OfLicenceP
 
 function LicencePlan({ licence, terms = {}, account }: OfLicenceProps) {
   const { name, card } = terms;
-  const { plan = "Plan" } = courses[licenceStateOf(licence)];
+  const state = licenceStateOf(licence);
+  const { plan = "Plan" } = courses[state];
   return (
     <>
-      {name && <Fact name={plan}>{name}</Fact>}
+      {name && (
+        <Fact
+          name={plan}
+          notes={[
+            state === "change unpaid" && licence.unpaid_since_ms !== null && (
+              <>
+                paid until <Clock atMs={licence.unpaid_since_ms} shows="date" />
+              </>
+            ),
+          ]}
+        >
+          {name}
+        </Fact>
+      )}
       {card && licence.next_attempt_ms === null && account.deletes_at_ms === null && (
         <Fact name="Card" notes={[`ending in ${card.last4}`]}>
           {titleCase(card.brand)}
@@ -252,6 +273,10 @@ function OfNone({ account, standing }: ChargesProps) {
               )}
             </>
           ),
+          standing.mayRun &&
+            plan === "trial" &&
+            deletes_at_ms === null &&
+            "then your assistants pause until you have a plan, and nothing is lost",
         ]}
       >
         Nothing
@@ -289,7 +314,11 @@ function Choice({ offers }: { offers: Offer[] }) {
   return (
     <Fact
       name={`The ${first.name} plan`}
-      notes={[others.map(({ name, amount }) => `${name}: ${amount}`).join(", "), taxInWords(shown)]}
+      notes={[
+        [others.map(({ name, amount }) => `${name}: ${amount}`).join(", "), taxInWords(shown)]
+          .filter(Boolean)
+          .join(". "),
+      ]}
     >
       {first.amount}
     </Fact>

@@ -40,13 +40,13 @@ export function readCredits(accountId: string, before: string | undefined, nowMs
 }
 
 /** The credit balance, what each day used, and the entries with their reasons, page by page. */
-export function Credits({ account, mayRun, read, children }: CreditsProps) {
+export function Credits({ account, mayRun, isUnsold, read, children }: CreditsProps) {
   const hasUsed = read !== undefined && read.page.length > 0;
   return (
     <section className="card credits" aria-labelledby="credits">
       <div className="credit-parts">
         <div>
-          <Balance {...{ account, mayRun }} />
+          <Balance {...{ account, mayRun, isUnsold }} />
           {read?.next && (
             <p>
               Your plan gives {read.next.credits.toLocaleString("en")} more on{" "}
@@ -80,31 +80,36 @@ export function Credits({ account, mayRun, read, children }: CreditsProps) {
 type BalanceProps = {
   account: Account;
   mayRun: boolean;
+  /** Whether no plan is sold here. */
+  isUnsold: boolean;
   /** Says what credits are only where some are to be had, or none are left. */
   isShort?: true;
 };
 
 /** The balance, what a credit is, and what happens without any. */
-export function Balance({ account, mayRun, isShort }: BalanceProps) {
+export function Balance({ account, mayRun, isUnsold, isShort }: BalanceProps) {
   const credits = spendable(account);
   const saysMore = !isShort || credits === 0;
   return (
     <>
-      <h2 id="credits">Credits</h2>
-      <p className="total">{formatCredits(credits)}</p>
+      <h2 id="credits">{credits === 0 ? "Credits: 0" : "Credits"}</h2>
+      {credits !== 0 && <p className="total">{formatCredits(credits)}</p>}
       {saysMore && (
         <p className="quiet">
-          {creditUse()} A job that costs more than you have is refused
+          {creditUse()}{" "}
+          {credits === 0
+            ? "Without any, a job that costs credits is refused"
+            : "A job that costs more than you have is refused"}
           {mayRun ? "; everything else runs." : "."}
-          {credits === 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
+          {credits === 0 && account.plan !== "licensed" && ` ${howToGetCredits(isUnsold)}`}
         </p>
       )}
     </>
   );
 }
 
-const howToGetCredits = () =>
-  (settings().billing?.creditPrices ?? []).length > 0
+const howToGetCredits = (isUnsold: boolean) =>
+  !isUnsold && (settings().billing?.creditPrices ?? []).length > 0
     ? "With a paid plan you can buy some."
     : `To get some, ${askUs()}.`;
 

@@ -61,7 +61,7 @@ export function PlanChoice({
     paidOffer !== undefined && offer.plan === paidOffer.plan && !buysLicences;
   const act = (offer: Offer): ReactNode =>
     isAsked && buysLicences && offer.priceId === paid.price_id ? (
-      <Present>To be paid above</Present>
+      <Present>Pay for it above</Present>
     ) : buysLicences ? (
       <BuyForm
         offer={offer}
@@ -69,7 +69,7 @@ export function PlanChoice({
         isNext={account.plan !== "licensed" && !isAsked && offer.plan === (former ?? licences[0]?.plan)}
       />
     ) : offer === changes?.offer ? (
-      <Present>Its cost is above</Present>
+      <Present>See above what it costs</Present>
     ) : mayChange(offer) ? (
       <ChangeLink to={nameOfChange(offer)} offer={offer} />
     ) : (
@@ -99,6 +99,8 @@ export function PlanChoice({
   ]
     .filter(Boolean)
     .join(" ");
+  const isUnsold = offers && licences.length === 0;
+  if (isUnsold && shown.length === 0) return null; // how it stands says so
   const whyNot = licences.length > 0 && whyNoButton(account, bought, without.length, acts);
   return (
     <section aria-labelledby="plans">
@@ -111,9 +113,9 @@ export function PlanChoice({
               ? "Plans"
               : "Your plan"}
       </h2>
-      {buysLicences && bought && <p>{beforeOffers(account, isAsked)}</p>}
+      {buysLicences && bought && <p>{beforeOffers(account, isAsked ? state : undefined, nowMs)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
-      {offers && licences.length === 0 && <p>Plans aren’t sold on this site.</p>}
+      {isUnsold && <p>{withMailLink(`Plans aren’t sold on this site: for one, ${askUs()}.`)}</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
       {whyNot && <p>{withMailLink(whyNot)}</p>}
       {acts && licences.every((offer) => act(offer)) && (
@@ -127,7 +129,7 @@ export function PlanChoice({
             return (
               <Shown
                 key={plan?.name ?? offers[0]?.priceId}
-                {...{ plan, offers, plans, act, paidPrice }}
+                {...{ plan, offers, plans, act }}
                 isOpen={shown.length === 1}
                 tag={
                   isOwn
@@ -277,9 +279,15 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 }
 
 /** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
-function beforeOffers({ plan }: Account, isAsked: boolean | undefined): string {
-  if (isAsked) return "If you buy a plan here, your old one is ended first, so you never pay for two.";
-  return plan === "licensed"
-    ? "You keep the plan that we gave you as long as you buy none. One that you buy takes its place: you pay its price, and have what is in it."
-    : "Nothing is charged until you buy one: it begins then, and is charged then.";
+function beforeOffers(
+  { plan, trial_ends_at_ms }: Account,
+  asked: LicenceState | undefined,
+  nowMs: number,
+): string {
+  if (asked)
+    return `If you buy a plan here, ${asked === "unfinished" ? "the payment that you have not finished is dropped" : "your old one is ended"} first, so you never pay for two.`;
+  if (plan === "licensed")
+    return "You keep the plan that we gave you until you buy one. The plan that you buy replaces it: you pay its price and get what it includes.";
+  const isTrial = plan === "trial" && trial_ends_at_ms > nowMs;
+  return `Nothing is charged until you buy a plan. It begins, and is charged, on the day you buy it${isTrial ? "; days left of the trial are not added" : ""}.`;
 }

@@ -31,7 +31,7 @@ const problems = {
 /** What the company costs, the plans, and the history of the credits. */
 export const { GET } = toPlatform(
   ownerPage(pages.billing, problems, async (visit) => {
-    const { account, contents, plans, bought, state, query, nowMs } = visit;
+    const { account, contents, plans, bought, state, isUnsold, query, nowMs } = visit;
     const [offers, terms, invoices] = bought
       ? await Promise.all([
           readOffersTo(account, bought, plans, nowMs),
@@ -65,7 +65,7 @@ export const { GET } = toPlatform(
         {isOwing && <Invoices read={invoices} />}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
         {bought?.hasBought && !isOwing && <Invoices read={invoices} />}
-        <Credits account={account} mayRun={state.mayRun} read={credits}>
+        <Credits account={account} mayRun={state.mayRun} isUnsold={isUnsold} read={credits}>
           {offers && <Packs offers={offers.credits} accountId={account.id} />}
         </Credits>
         {isSpent(spending) && (
