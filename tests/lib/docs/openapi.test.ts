@@ -32,6 +32,14 @@ describe("the API description", () => {
     }
   });
 
+  it("promises the quota's headers with what is counted, and not with a 429, which may come before", () => {
+    const { responses } = openApiDocument().paths["/api/health"]?.get as {
+      responses: Record<string, { headers: Record<string, { required: boolean }> }>;
+    };
+    for (const name of ["RateLimit-Policy", "RateLimit", "RateLimit-Limit", "RateLimit-Remaining"])
+      expect(["200", "429"].map((status) => responses[status]?.headers[name]?.required)).toEqual([true, false]);
+  });
+
   it("says of a path only its operation, because generators take all else for methods", () => {
     const { paths } = openApiDocument();
     for (const { path, methods } of Object.values<Operation>(operations)) {
