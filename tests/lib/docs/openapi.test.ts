@@ -33,11 +33,13 @@ describe("the API description", () => {
   });
 
   it("promises the quota's headers with what is counted, and not with a 429, which may come before", () => {
-    const { responses } = openApiDocument().paths["/api/health"]?.get as {
-      responses: Record<string, { headers: Record<string, { required: boolean }> }>;
-    };
+    type Promised = { responses: Record<string, { headers: Record<string, { required: boolean }> }> };
+    const { responses } = (openApiDocument().paths["/api/health"]?.get ?? expect.fail()) as Promised;
     for (const name of ["RateLimit-Policy", "RateLimit", "RateLimit-Limit", "RateLimit-Remaining"])
-      expect(["200", "429"].map((status) => responses[status]?.headers[name]?.required)).toEqual([true, false]);
+      expect(["200", "429"].map((status) => responses[status]?.headers[name]?.required)).toEqual([
+        true,
+        false,
+      ]);
   });
 
   it("says of a path only its operation, because generators take all else for methods", () => {
