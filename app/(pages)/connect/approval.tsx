@@ -39,6 +39,14 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
       <Way origin={origin} />
       <Claim {...client} />
       {origin.is === "device" && <Asked origin={origin} {...read} />}
+      <p className="problem caution">
+        <Icon name="warning" />
+        <span>
+          {origin.is === "device"
+            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: approving would connect their device."
+            : "Approve only a request that you have just started yourself."}
+        </span>
+      </p>
       {!(reader instanceof ApiError) && reader.by === "owner" && (
         <p className="reader">
           <Icon name="person" />
@@ -52,14 +60,6 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </span>
         </p>
       )}
-      <p className="problem caution">
-        <Icon name="warning" />
-        <span>
-          {origin.is === "device"
-            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: approving would connect their device."
-            : "Approve only a request that you have just started yourself."}
-        </span>
-      </p>
       <div className="abilities">
         <div>
           <h2>Approving lets it</h2>
