@@ -75,7 +75,14 @@ const collections: { [file: string]: string[] } = {
   "lib/auth/tokens/proof-memory.ts": [
     "owners with proofs of the last minutes, of which `proofBounds` allows so many in all",
   ],
-  "lib/backend/credit-rules.ts": ["one transaction", "the same", "the same", "the same", "the same"],
+  "lib/backend/credit-rules.ts": [
+    "one transaction",
+    "the same",
+    "the same",
+    "the same",
+    "the same",
+    "the same",
+  ],
   "lib/backend/write-queue.ts": ["backends whose writes wait"],
   "lib/config/time-zone.ts": ["the zones that Node knows, by their canonical names"],
   "lib/db/frequent-statement.ts": ["two statements for each `frequentStatement`"],

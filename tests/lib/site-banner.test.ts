@@ -22,7 +22,7 @@ it("keeps a copy of the notice for 15 seconds, also when the wall clock steps ba
 
 it("shows a notice from its start, and no longer at its end", async () => {
   const planned = { ...notice("planned"), starts_at_ms: noonMs, ends_at_ms: noonMs + twoHoursMs };
-  await setBanner(db, { banner: planned }, Date.now());
+  await setBanner(db, { banner: planned }, noonMs);
   const messageAt = async (nowMs: number) => (await readSiteBanner(nowMs, 2_000_000))?.message;
   expect(await messageAt(noonMs - 1)).toBeUndefined();
   expect(await messageAt(noonMs)).toBe("planned");
