@@ -13,8 +13,8 @@ export type MailContent = {
   /** The text that a mailbox shows after the subject. */
   preview: string;
   body: Block[];
-  /** What it costs its reader, which is said below the body. */
-  cost: string;
+  /** What it costs its reader, which is said below the body; `null` about signing in and emails, which no one pays for. */
+  cost: string | null;
   /** By default the one of mails about the account. */
   footer?: Block[];
 };
@@ -72,7 +72,8 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
 export function renderText({ body, cost, footer = [] }: MailContent): string {
-  return `${[...body, `Cost: ${cost}`].map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
+  const said = cost === null ? body : [...body, `Cost: ${cost}`];
+  return `${said.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
 }
 
 function blockText(block: Block): string {
@@ -118,7 +119,7 @@ ${mailHeader}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td class="frame raised" bgcolor="${light.raised}" style="border: 1px solid ${light.line}; border-radius: 12px; padding: 32px 32px 16px; background: ${light.raised}; color: ${light.ink};">
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
 ${body.map((block) => (block === button ? renderButton(block as Link) : renderBlock(block))).join("\n")}
-<p class="line" style="margin: 24px 0 16px; border-top: 1px solid ${light.line}; padding-top: 16px;"><strong>Cost:</strong> ${escapeHtml(cost)}</p>
+${cost === null ? "" : `<p class="line" style="margin: 24px 0 16px; border-top: 1px solid ${light.line}; padding-top: 16px;"><strong>Cost:</strong> ${escapeHtml(cost)}</p>`}
 </td></tr></table>
 <div class="quiet" style="padding: 24px 4px 0; font-size: 13px; color: ${light.quiet};">
 ${footer.map(renderBlock).join("\n")}

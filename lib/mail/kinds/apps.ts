@@ -72,7 +72,7 @@ export const appMails = {
         "If it runs in one place, someone else may have copied its access. Your access page shows the networks. End its access there, and connect it again: no copy works then.",
         linkTo(ownerPages.access, "Check this app"),
       ],
-      cost: "nothing.",
+      cost: null,
     }),
   }),
   /** Before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */

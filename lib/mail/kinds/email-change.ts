@@ -87,7 +87,7 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
       stop,
       ...(isConfirmed ? [] : ["If you do nothing, your email stays as it is."]),
     ],
-    cost: "nothing.",
+    cost: null,
   };
 }
 
@@ -99,7 +99,7 @@ function toNewEmail({ id, side, untilMs }: EmailChange, zone?: Zone): MailConten
       `Someone who is signed in at Corner Office wants this address for their account. If that was you, confirm it before ${formatInstant(untilMs, zone)}: sign-in codes and every mail about the account then come here.`,
       { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
     ],
-    cost: "nothing.",
+    cost: null,
     footer: ["If it wasn’t you, ignore this email: nothing changes without your word."],
   };
 }
@@ -114,7 +114,7 @@ function toEmailWithAccount(): MailContent {
       "If that was you: sign in here with this address, and delete the account that you no longer need on its account page. Then ask again.",
       { label: "Sign in", url: settings().appUrl + ownerPages.account.path },
     ],
-    cost: "nothing.",
+    cost: null,
     footer: ["If it wasn’t you, ignore this email."],
   };
 }

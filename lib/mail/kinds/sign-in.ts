@@ -29,7 +29,7 @@ export const signInMails = {
           { code: shown },
           "It works once, in the browser that requested it. Nobody at Corner Office asks you for it.",
         ],
-        cost: signInCost,
+        cost: null,
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
       };
     },
@@ -46,7 +46,7 @@ export const signInMails = {
         "If it wasn’t, sign out the other browsers now. Then change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
         linkTo(ownerPages.access, "Sign out other browsers"),
       ],
-      cost: "nothing.",
+      cost: null,
     }),
   }),
   /** A browser that is used from several networks in turn, once for each sign-in. */
@@ -61,7 +61,7 @@ export const signInMails = {
         "If it stays in one place, someone else may have copied its sign-in. Your access page shows the networks. Sign it out there, and sign in again: no copy works then.",
         linkTo(ownerPages.access, "Check this browser"),
       ],
-      cost: "nothing.",
+      cost: null,
     }),
   }),
   passkey: mailToOwner(passkey, {
@@ -81,7 +81,7 @@ export const signInMails = {
           `If it wasn’t, sign in with a code, ${undo}, and sign out all other browsers.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
           { label: "Check your passkeys", url: `${appUrl}${ownerPages.access.path}#ways` },
         ],
-        cost: "nothing.",
+        cost: null,
         footer: ["We always email you when your passkeys change."],
       };
     },
@@ -99,8 +99,6 @@ const passkeyChanges = {
   },
 };
 
-const signInCost = "nothing. Signing in is free.";
-
 function longCodeText(code: string): MailContent {
   return {
     subject: `${code} is your long sign-in code`,
@@ -111,7 +109,7 @@ function longCodeText(code: string): MailContent {
       { code },
       `Enter it where you sign in, in any browser, within ${longCodeHours} hours. It works once. Keep this email: no other code is sent until you use it or it expires. Nobody at Corner Office asks you for it.`,
     ],
-    cost: signInCost,
+    cost: null,
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],
