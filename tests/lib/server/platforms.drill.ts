@@ -232,7 +232,11 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
         expectCounted(called, 60);
       }
       const list = await service.ask(path);
-      expectRefusal(service, list, { status: 405, code: "method_not_allowed" });
+      expectRefusal(service, list, {
+        status: 405,
+        code: "method_not_allowed",
+        hint: `Use one of the methods in the Allow header. An MCP client connects here by Streamable HTTP ('http'), not by SSE: see ${service.url}/docs/mcp.`,
+      });
       expectMcpStamp(service, list);
     }
     const before = await postLegacy(service, call, { path: "/mcp" });
