@@ -92,7 +92,7 @@ export class Desk {
 
   /**
    * Runs a program without an end in a terminal, until its output matches. Presses Enter at its question. Starts it
-   * again, a few times, if it ends before or has misunderstood its command.
+   * again, up to 25 times, if it ends before or has misunderstood its command.
    */
   async runInTerminalUntil(
     dialogue: { wanted: RegExp; question?: RegExp; misunderstood?: RegExp },
@@ -101,7 +101,7 @@ export class Desk {
     settings: Record<string, string> = {},
   ): Promise<void> {
     const { wanted, question, misunderstood } = dialogue;
-    for (let tries = 0; tries < 5; tries++) {
+    for (let tries = 0; tries < 25; tries++) {
       const before = this.said.length;
       const child = this.startInTerminal(program, parameters, settings);
       const ended = new Promise<false>((resolve) => child.once("close", () => resolve(false)));
