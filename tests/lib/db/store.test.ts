@@ -281,7 +281,12 @@ describe.each(everyEngine)("a mistake of ours in a query on $name", async (engin
   const db = await stage.open();
   const endless: Record<string, unknown> = {};
   endless.itself = endless;
-  const nested = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }), {});
+  // As V8's JSON did for a deep value until Node 26.
+  const nested = {
+    toJSON() {
+      throw new RangeError("Maximum call stack size exceeded");
+    },
+  };
 
   it.each([
     ["its words", sql`select no_column from accounts`],
