@@ -3,18 +3,14 @@ import type { Owner } from "@/lib/accounts/require-owner";
 import { describeStart } from "@/lib/auth/sessions/session-name";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
-import { type Db, store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import type { Call } from "@/lib/http/call";
 import { findDeviceCode } from "@/lib/http/typed-code";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { approveApp, appSessionId, type NewApp } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
-import {
-  extendRegisteredClient,
-  findRegisteredClient,
-  isUnlistedDocument,
-} from "@/lib/oauth/registered-clients";
+import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
@@ -58,8 +54,8 @@ export async function startDeviceApproval(
 }
 
 /**
- * The client of a pending request; `undefined` if the request was answered, has expired or never existed. One by a document
- * that is not listed may be unread, or turn out to be asking for another redirect URI than its own: then it may not be answered.
+ * The client of a pending request; `undefined` if the request was answered, has expired or never existed. One whose document
+ * was not read, or names another redirect URI, may not be answered.
  */
 export async function findRequestingClient(
   authorizationRequest: AuthorizationRequest,
@@ -67,13 +63,18 @@ export async function findRequestingClient(
   const stored = await readPending(authorizationRequest);
   if (!stored) return undefined;
   const id = String(stored.params?.client_id);
-  const isUnread = isUnlistedDocument(id) && !(await findRegisteredClient(await store(), id, Date.now()));
-  const client = isUnread ? undefined : await (await authorizationServer()).Client.find(id);
+  const { Client } = await authorizationServer();
+  const client = await Client.find(id).catch(unlessUnreadable);
+  const isUnread = !client && URL.canParse(id);
   if (!client && !isUnread) return undefined;
   const redirect = stored.params?.redirect_uri;
   const mayAnswer =
     client !== undefined && (typeof redirect !== "string" || client.redirectUriAllowed(redirect));
   return { ...describeClient(client?.metadata() ?? { client_id: id }, stored), isUnread, mayAnswer };
+}
+
+function unlessUnreadable(failure: { error?: string }): undefined {
+  if (!failure.error?.startsWith("invalid_client")) throw failure;
 }
 
 /** How many requests that wait for one owner's answer are kept, however many others there are. */

@@ -89,8 +89,7 @@ export class ClientStore extends OAuthState {
    */
   private findUnread(id: string): AdapterPayload | undefined {
     const { redirectUri } = this.current() ?? {};
-    const isRead = !redirectUri || !settings().connectRegistration || !isUnlistedDocument(id);
-    if (isRead || findRedirectFault(redirectUri)) return undefined;
-    return { client_id: id, redirect_uris: [redirectUri] };
+    const isRead = !redirectUri || !isUnlistedDocument(id) || findRedirectFault(redirectUri);
+    return isRead ? undefined : { client_id: id, redirect_uris: [redirectUri] };
   }
 }

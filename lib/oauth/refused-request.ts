@@ -25,9 +25,8 @@ export const faults = {
 /** The fault of a client that the authorization server could not find. */
 export function findFault(clientId: string): Exclude<Fault, "over"> {
   if (!/^https?:/i.test(clientId)) return "unknown";
-  const { connectClients, connectRegistration } = settings();
-  if (connectClients.includes(clientId)) return "unreadable";
-  return connectRegistration && isUnlistedDocument(clientId) ? "app" : "unlisted";
+  if (settings().connectClients.includes(clientId)) return "unreadable";
+  return isUnlistedDocument(clientId) ? "app" : "unlisted";
 }
 
 /** The URL of our page about a fault. It names the host of the app's metadata document, if that is the fault. */

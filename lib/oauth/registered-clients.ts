@@ -36,10 +36,11 @@ type Registration = z.infer<typeof registration>;
 /** Whether an id is that of a client that registered; no operator can add one like it. */
 export const isRegistered = (id: string) => id.startsWith(idPrefix) || isUnlistedDocument(id);
 
-/** Whether a client is known by a metadata document that the operator has not listed, and documents are not switched off. */
+/** Whether a client registers by a metadata document that is not listed, where apps may register and documents are read. */
 export function isUnlistedDocument(id: string): boolean {
-  const { connectClients } = settings();
-  return connectClients.length > 0 && !connectClients.includes(id) && isDocumentAddress(id);
+  const { connectClients, connectRegistration } = settings();
+  const isOff = !connectRegistration || connectClients.length === 0;
+  return !isOff && !connectClients.includes(id) && isDocumentAddress(id);
 }
 
 /** Registers a client: returns its metadata with the id that contains them. */

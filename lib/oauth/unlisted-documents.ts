@@ -14,56 +14,62 @@ import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 /** What became of a reading: `unreadable` if the document is not there or cannot be used. */
 type Outcome = "read" | "unreadable";
 
+type Reading = { outcome: Promise<Outcome>; untilMs: number };
+
 /** The last readings of this process. Each is kept for 10 s, so that a page that looks again finds how it ended. */
 const readings = () =>
-  processSingleton(
-    "readings of unlisted documents",
-    () => new RecentCache<{ outcome: Promise<Outcome>; untilMs: number }>(1000),
-  );
+  processSingleton("readings of unlisted documents", () => new RecentCache<Reading>(1000));
 const keptMs = 10_000;
 
 /**
  * Reads the metadata document of a client that is not listed, for the owner whom it asks for access: no stranger makes us
  * fetch one. It registers the client, and is read anew for a request that comes later. Throws a 429.
  *
- * @returns `reading` while its host has not answered
+ * @returns `reading` while its host has not answered; `undefined` if nothing was to be read
  */
 export async function readForOwner(
   clientId: string,
   accountId: string,
   nowMs: number,
-): Promise<Outcome | "reading"> {
-  if (!isUnlistedDocument(clientId)) return "read";
+): Promise<Outcome | "reading" | undefined> {
+  if (!isUnlistedDocument(clientId)) return undefined;
   const registered = await findRegisteredClient(await store(), clientId, nowMs);
-  if (nowMs < (registered?.addedAtMs ?? 0) + oauthSeconds.request * 1000) return "read";
-  let reading = readings().get(clientId);
-  if (!reading || nowMs >= reading.untilMs) {
-    const { documents, windowSeconds } = oauthBounds;
-    const { allowed, retryAfterSeconds } = await counter("documents", documents, windowSeconds).consume(
-      accountId,
-    );
-    if (!allowed) throw tooManyRequests(retryAfterSeconds);
-    reading = { outcome: read(clientId, nowMs), untilMs: nowMs + keptMs };
-    readings().set(clientId, reading);
-  }
-  const outcome = await withTimeout(answersWithinMs.documentForPage, reading.outcome).catch((failure) => {
-    if (failure instanceof TimeoutError) return "reading" as const;
-    throw failure;
+  if (nowMs < (registered?.addedAtMs ?? 0) + oauthSeconds.request * 1000) return undefined;
+  const { outcome } = await begin(clientId, accountId, nowMs);
+  return withTimeout(answersWithinMs.documentForPage, outcome).catch((failure) => {
+    if (!(failure instanceof TimeoutError)) throw failure;
+    // While its host is away, what it said before counts.
+    return registered ? undefined : "reading";
   });
-  // While its host is away, what it said before counts.
-  return registered ? "read" : outcome;
+}
+
+/** The reading that goes on, or was begun lately; for this owner, if none was. */
+async function begin(clientId: string, accountId: string, nowMs: number): Promise<Reading> {
+  const known = readings().get(clientId);
+  if (known && nowMs < known.untilMs) return known;
+  const { documents, windowSeconds } = oauthBounds;
+  const spent = await counter("documents", documents, windowSeconds).consume(accountId);
+  if (!spent.allowed) throw tooManyRequests(spent.retryAfterSeconds);
+  const reading = { outcome: read(clientId, nowMs), untilMs: nowMs + keptMs };
+  reading.outcome.catch(() => {
+    reading.untilMs = 0; // the store failed, and no one may wait for that any more
+  });
+  readings().set(clientId, reading);
+  return reading;
 }
 
 async function read(clientId: string, nowMs: number): Promise<Outcome> {
-  try {
-    const document = parseDocument(
-      await fetchPublicDocument(clientId, maxDocumentBytes, oauthBounds.documentWithinMs),
-    );
-    if (document.client_id !== clientId) throw new Error("client_id does not match the expected value");
-    await registerDocument(await store(), document, nowMs);
-    return "read";
-  } catch (failure) {
+  const document = await fetchDocument(clientId).catch((failure: unknown) => {
     log().info({ client: clientId, reason: String(failure) }, "a metadata document could not be read");
-    return "unreadable";
-  }
+  });
+  if (!document) return "unreadable";
+  await registerDocument(await store(), document, nowMs);
+  return "read";
+}
+
+async function fetchDocument(clientId: string) {
+  const text = await fetchPublicDocument(clientId, maxDocumentBytes, oauthBounds.documentWithinMs);
+  const document = parseDocument(text);
+  if (document.client_id !== clientId) throw new Error("client_id does not match the expected value");
+  return document;
 }

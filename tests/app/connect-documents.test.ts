@@ -89,12 +89,11 @@ const isAnnounced = async (service: Service) =>
 
 describe.each(engines)("the metadata document of an agent, on $name", async (engine) => {
   const clock = makeClock();
-  const documents = agents.map(([client_name, client_id, document]) => [
-    client_id,
-    { client_id, client_name, ...document },
-  ]);
+  const documents: Record<string, object> = Object.fromEntries(
+    agents.map(([client_name, client_id, document]) => [client_id, { client_id, client_name, ...document }]),
+  );
   const stage = await startStage(engine);
-  const outside = await startOutside(Object.fromEntries(documents));
+  const outside = await startOutside(documents);
   afterAll(outside.stop);
   const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
   const settings = { ...outside.environment, ...clock.environment, NODE_OPTIONS };
@@ -178,6 +177,20 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
     expect(outside.asked).toEqual([]);
   });
 
+  it("that is away when its owner looks, at an instance that has not read it, is said to be unreadable", async () => {
+    const id = "https://vscode.dev/oauth/client-metadata.json";
+    const { [id]: document } = documents;
+    await owner.open(pathOf(id, "https://vscode.dev/redirect"));
+    await service.stop();
+    await service.run();
+    delete documents[id];
+    const { status, text } = await owner.open("/connect");
+    expect(status).toBe(400);
+    expect(text).toContain("We could not read the description that the app publishes about itself");
+    documents[id] = document ?? {};
+    expect((await owner.open("/connect")).text).toContain("an app of vscode.dev");
+  });
+
   it("sends no answer to an address that no one may have, also where it names good ones", async () => {
     const [, client_id = ""] = agents.at(-1) ?? [];
     const { status, headers } = await service.ask(pathOf(client_id, evil));
@@ -208,7 +221,7 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
     [own]: document(own),
     [slow]: late.promise,
     [another]: document(own),
-    [at("large")]: { ...document(at("large")), padding: "x".repeat(5 * 1024) },
+    [at("large")]: { ...document(at("large")), padding: "x".repeat(16 * 1024) },
     [at("client", "private.example.com")]: document(at("client", "private.example.com")),
   };
   const clock = makeClock();
@@ -265,6 +278,14 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
     expect((await ask(own)).text).toContain("<bdi>LibreChat 2</bdi>");
   });
 
+  it("without a name is shown with the host of its document", async () => {
+    const unnamed = at("unnamed");
+    documents[unnamed] = { client_id: unnamed, redirect_uris: [to], padding: "x".repeat(6 * 1024) };
+    expect((await ask(unnamed)).text).toContain(
+      "It gave no name. It says that it is an app of librechat.example.com.",
+    );
+  });
+
   it("gets no answer at an address that its document does not name", async () => {
     const { status, text } = await ask(own, "https://evil.example.com/callback");
     expect(status).toBe(400);
@@ -277,7 +298,7 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
   it.each([
     ["not there", at("missing"), "unexpected response status 404"],
     ["another client's", another, "client_id does not match the expected value"],
-    ["larger than 5 KiB", at("large"), "is larger than 5120 bytes"],
+    ["larger than 16 KiB", at("large"), "is larger than 16384 bytes"],
     ["in a private network", at("client", "private.example.com"), "is in no public network"],
   ])("cannot be connected while it is %s, and the log says why", async (_, client_id, reason) => {
     const { status, text } = await ask(client_id);

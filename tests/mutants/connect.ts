@@ -168,8 +168,10 @@ export const connect: Mistakes = {
         "credential?.clientId !== id || !settings().connectClients.includes(id)",
         "credential?.clientId !== id",
       ],
+    },
+    "lib/oauth/registered-clients.ts": {
       "an app that is not listed is asked about although apps may not register themselves":
-        "!settings().connectRegistration || ",
+        "!connectRegistration || ",
     },
     "lib/oauth/public-document.ts": {
       "an owner's app makes us fetch from our own network": [

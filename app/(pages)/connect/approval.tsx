@@ -137,6 +137,8 @@ function Claim({ name, documentHost, origin, isUnread }: ApprovalProps["client"]
   const isSite = origin.is === "site";
   if (isUnread)
     return <p className="asks">It is described at {documentHost}, which we read once you are signed in.</p>;
+  if (!name && documentHost)
+    return <p className="asks">It gave no name. It says that it is an app of {documentHost}.</p>;
   if (!name) return !isSite && <p className="asks">It gave no name.</p>;
   return (
     <p className="asks">

@@ -124,7 +124,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
     const outcome = await readForOwner(client.clientId, reader.account.id, call.nowMs);
     if (outcome === "reading")
       return { title: "Connect an app", content: <Reading at={client.documentHost} /> };
-    client = (await findRequestingClient(authorizationRequest)) ?? client;
+    if (outcome === "read") client = (await findRequestingClient(authorizationRequest)) ?? client;
     if (!client.mayAnswer) return refuse(client);
   }
   return {

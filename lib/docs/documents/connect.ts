@@ -93,7 +93,7 @@ An app that proves with each request for tokens that it has a key (DPoP, RFC 944
 | --- | --- | --- |
 | \`${nativeClient.client_id}\` | “A program on this computer”; for a code, “a device”, with the time and network of the request | loopback addresses on any port; none for a device code |
 | one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback (on any port, by any of its names), its own scheme, or HTTPS |
-| the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document, of at most 5 KiB; the documents of known agents are read at once, any other once the owner has signed in, unless the operator lets no app register itself |
+| the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document, of at most 16 KiB; the documents of known agents are read at once, any other once the owner has signed in, unless the operator lets no app register itself |
 
 All clients need PKCE with \`S256\` and have no client secret. The operator registers an app with a command:
 
