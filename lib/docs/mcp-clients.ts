@@ -8,7 +8,7 @@ export const triedOn = "25 November 2026";
 const [openPath] = mcpServer.paths;
 const { accountPath } = mcpServer;
 
-const byDocuments = "with a program of ours that connects as its documents say, not in the app itself";
+const byDocuments = "with our own program, which connects as its documents say, not in the app itself";
 const notByUs = "not by us; these steps follow its documents";
 
 /**

@@ -52,7 +52,7 @@ export const appMails = {
       body: [
         `We disconnected an app on ${formatInstant(app.atMs, zone)}: its access was used in two places, so someone else may have a copy. No copy works now.`,
         describeApp(app),
-        "Whoever had a copy could see whether your plan is active, and your credits, and nothing else.",
+        "Someone with a copy could see whether your plan is active, and your credits, and nothing else.",
         "If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
         linkTo(pages.connectApp, "Connect it again"),
       ],

@@ -27,7 +27,7 @@ export const signInMails = {
         body: [
           `Enter this code where you asked to sign in, within ${codeMinutes} minutes:`,
           { code: shown },
-          "It works once, in the browser that requested it. Nobody at Corner Office asks you for it.",
+          "It works once, in the browser that requested it. No one at Corner Office asks you for it.",
         ],
         cost: null,
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
@@ -107,7 +107,7 @@ function longCodeText(code: string): MailContent {
     body: [
       "Many codes were requested for this email today, so this one is too long to guess:",
       { code },
-      `Enter it where you sign in, in any browser, within ${longCodeHours} hours. It works once. Keep this email: no other code is sent until you use it or it expires. Nobody at Corner Office asks you for it.`,
+      `Enter it where you sign in, in any browser, within ${longCodeHours} hours. It works once. Keep this email: no other code is sent until you use it or it expires. No one at Corner Office asks you for it.`,
     ],
     cost: null,
     footer: [

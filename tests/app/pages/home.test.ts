@@ -136,7 +136,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const words = page.replaceAll("<!-- -->", "").replace(/<[^>]+>/g, " ");
     expect(words).toMatch(/ Claude Code .{0,300} Tried on \d+ \w+ \d{4}, in version \d/);
     expect(words).toMatch(
-      / ChatGPT .{0,400} with a program of ours that connects as its documents say, not in the app itself\./,
+      / ChatGPT .{0,400} with our own program, which connects as its documents say, not in the app itself\./,
     );
   });
 

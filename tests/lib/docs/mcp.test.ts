@@ -14,7 +14,7 @@ it("the document of MCP lists the clients that are tried, each with its address 
     ...vendors.map(({ name }) => ({
       name,
       path,
-      tried: "with a program of ours that connects as its documents say, not in the app itself",
+      tried: "with our own program, which connects as its documents say, not in the app itself",
     })),
     ...["Cursor", "VS Code"].map((name) => ({
       name,
