@@ -1,4 +1,6 @@
+import { operationWords } from "@/lib/docs/documents/operations";
 import { to } from "@/lib/docs/markdown";
+import type { OperationName } from "@/lib/http/register/operations";
 
 /** Phrases that people type, and the documents' words for them. */
 export const phrases: [typed: RegExp, meant: string][] = [
@@ -29,7 +31,7 @@ export const synonyms = [
   "sdk library client",
 ].map((group) => group.split(" "));
 
-/** The words that people use for a section and that its text does not, by path and anchor. */
+/** The words that people use for a section and that its text does not, by path and anchor; of operations, {@link operationWords}. */
 export const sectionWords: Readonly<Record<string, string>> = {
   [to.quickStart]: "tutorial getting started begin curl",
   [`${to.quickStart}#test-without-an-account`]:
@@ -79,11 +81,6 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.apiReference}#statuses`]: "status http code 200 400 401 403 404 429 500 502 503 meaning",
   [`${to.apiReference}#webhooks`]: "callback push notify notification event subscribe realtime plan changed",
   [`${to.apiReference}#generate-a-client`]: "sdk openapi swagger codegen go java rust ruby php",
-  [to.healthOperation]: "uptime monitor ping alive",
-  [to.siteBannerOperation]: "cors origins notice announcement maintenance message",
-  [to.entitlementOperation]: "plan licence license subscription may run allowed assistant limit",
-  [to.creditsBalanceOperation]: "credit left remaining usage spend money how many",
-  [to.unsubscribeOperation]: "stop stopped onboarding email emails mail mails newsletter which",
   [to.errorObject]: "json shape failure response body format",
   [`${to.errors}#trial_ended`]: "trial over expires happens ends",
   [to.limits]: "throttle too many requests",
@@ -99,4 +96,10 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [to.mcp]: "assistant agent ai llm",
   [`${to.mcp}#claude-code`]: "connect connecting connected client terminal",
   [`${to.mcp}#tools`]: "function functions tool list",
+  ...Object.fromEntries(
+    Object.entries(operationWords).map(([name, { searched }]) => [
+      to[`${name as OperationName}Operation`],
+      searched,
+    ]),
+  ),
 };

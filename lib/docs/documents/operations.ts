@@ -84,16 +84,21 @@ export function toOperation(name: OperationName): string {
   return `[\`${methods[0]} ${path}\`](${to[`${name}Operation` as const]})`;
 }
 
-/** The documentation of each operation: a description, and an example of its 200. */
-export const operationWords: Record<OperationName, { about: string; example: object | string }> = {
+/** The documentation of each operation: a description, an example of its 200, and what else people type to find it. */
+export const operationWords: Record<
+  OperationName,
+  { about: string; example: object | string; searched: string }
+> = {
   health: {
     about: `Needs no sign-in and reads no account. It is [rate limited](${to.limits}): ${quotas.health.requests} requests per ${quotas.health.windowSeconds} seconds and address.`,
     example: { ok: true, service: "corner-office-web", surface: "web", agent: "not-hosted" },
+    searched: "uptime monitor ping alive",
   },
   siteBanner: {
     about:
       "Needs no sign-in. The response is the same for everyone, and browsers on other origins may read it. Shared caches may store it briefly, so a change shows within half a minute.",
     example: { banner: { kind: "warning", message: "We are down for maintenance on Friday at noon." } },
+    searched: "cors origins notice announcement maintenance message",
   },
   entitlement: {
     about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. \`features\` and \`limits\` say [what the plan contains](${to.plans}): what is missing in \`limits\` is not limited. An outage is a \`503\`, never a \`401\`.`,
@@ -106,13 +111,16 @@ export const operationWords: Record<OperationName, { about: string; example: obj
       features: ["voice", "weekly-report"],
       limits: { assistants: 7, projects: 20, seats: null },
     },
+    searched: "plan licence license subscription may run allowed assistant limit",
   },
   creditsBalance: {
     about: `Needs [a session](${to.authentication}). Never cached. Credits are a count with up to three decimal places, never money.`,
     example: { credits: 1250.5 },
+    searched: "credit left remaining usage spend money how many",
   },
   unsubscribe: {
     about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. ${whatGoesOn("the")}. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
+    searched: "stop stopped onboarding email emails mail mails newsletter which",
   },
 };
