@@ -29,7 +29,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 export type Caller =
   | { is: "account"; account: Account; contents: Contents; plans: Plans; session?: CallerSession }
   | { is: "unconfigured" }
-  /** `isBarred`: by a ban or lock of the user at Clerk, whose sessions there may go on. */
+  /** `isBarred`: by a ban of the user at Clerk, whose sessions there may go on. */
   | ({ is: "signed-out"; isBarred?: true } & Refused)
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" | "unavailable" };

@@ -29,23 +29,19 @@ export const clerkUser = z
   .object({
     id: z.string().regex(/^user_\w+$/),
     updated_at: z.number().min(0).max(farFutureMs).transform(Math.floor),
+    /** A lock is another thing (`locked`): it stops new sign-ins at Clerk, and strangers cause it by wrong attempts. */
     banned: z.boolean().nullish(),
-    locked: z.boolean().nullish(),
-    /** Null if the lock has no end. */
-    lockout_expires_in_seconds: z.number().min(0).nullish().catch(null),
     primary_email_address_id: z.unknown(),
     email_addresses: z.array(z.unknown()).catch([]),
   })
-  .transform(({ id, updated_at, primary_email_address_id, email_addresses, banned, locked, ...user }) => {
-    const lockedForMs = locked ? (user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000 : 0;
+  .transform(({ id, updated_at, primary_email_address_id, email_addresses, banned }) => {
     const primary = email_addresses
       .map((address) => verifiedEmail.safeParse(address).data)
       .find((address) => address?.id === primary_email_address_id);
     return {
       id,
       updatedAtMs: updated_at,
-      /** Clerk sends no event when a lock ends. */
-      barredForMs: banned ? Number.POSITIVE_INFINITY : lockedForMs,
+      isBanned: banned === true,
       email: primary && parseEmailAddress(primary.email_address),
     };
   });
@@ -53,11 +49,11 @@ export const clerkUser = z
 /**
  * Updates our account from a user of Clerk: links it to the account with its email, or accepts the invitation for its
  * email, and follows a change of email. All in one transaction; repeated, late or reordered deliveries lead to the same
- * state. If Clerk bars the user, all sessions end, including those of apps.
+ * state. If the user is banned at Clerk, all sessions end, including those of apps.
  */
 export async function syncClerkUser(
   db: Db,
-  { id, email, updatedAtMs, barredForMs }: z.infer<typeof clerkUser>,
+  { id, email, updatedAtMs, isBanned }: z.infer<typeof clerkUser>,
   nowMs: number,
 ): Promise<void> {
   const about = { by: "clerk", what: "user update", whom: email ?? id, readState: stateOf(id) } as const;
@@ -65,9 +61,9 @@ export async function syncClerkUser(
     if (await isErased(transaction, id)) return 0;
     const user = await lockUser(transaction, id);
     const news: Partial<Tables["clerk_users"]> = {};
-    const untilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
+    const untilMs = isBanned ? farFutureMs : 0;
     const toldAtMs = user.barred_told_at_ms ?? -1;
-    // Of two equally new deliveries, the longer bar wins, and the later email.
+    // Of two equally new deliveries, the ban wins, and the later email.
     if (updatedAtMs > toldAtMs || (updatedAtMs === toldAtMs && untilMs > (user.barred_until_ms ?? 0)))
       Object.assign(news, { barred_until_ms: untilMs, barred_told_at_ms: updatedAtMs });
     const isNewer =

@@ -170,8 +170,8 @@ function explainSignIn(facts: Facts): string {
     if (account.subject === null)
       return "No user at Clerk has this email yet: they have not signed up there.";
     const barredUntilMs = atClerk?.barred_until_ms ?? 0;
-    if (barredUntilMs > nowMs) return "Clerk has banned or locked this user. Clerk's dashboard lifts that.";
-    return "Nothing here stops them. Clerk's dashboard shows their attempts to sign in.";
+    if (barredUntilMs > nowMs) return "This user is banned at Clerk, whose dashboard lifts that.";
+    return "Nothing here stops them. Clerk's dashboard shows their attempts to sign in, and a lock after many wrong ones.";
   }
   const browsers = sessions.filter(({ kind }) => kind === "browser").length;
   const [code] = codes;

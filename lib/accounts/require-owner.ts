@@ -77,7 +77,7 @@ type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
 async function findAtClerk(call: Call): Promise<Found> {
   const caller = await identifyCaller(call, undefined);
-  if (caller.is === "signed-out") throw new ApiError("signed_out");
+  if (caller.is === "signed-out") throw caller.isBarred ? barred() : new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
   if (caller.is !== "account") throw new ApiError("forbidden");
   const { account, session } = caller;
@@ -108,6 +108,14 @@ async function readOwner({ headers, client, nowMs }: Call): Promise<Found | unde
   const isMailProved = session.confirmed_by === "code" || session.confirmed_by === "invitation";
   const account = parseAccount(row, nowMs);
   return { account, session, clerkSession: undefined, confirmedAtMs, isMailProved, by: "owner" };
+}
+
+function barred(): ApiError {
+  return new ApiError("forbidden", {
+    reason: "barred",
+    message: "Your sign-in is blocked by the people who run this service.",
+    hint: "Your account stays as it is. Ask them.",
+  });
 }
 
 function onlyInBrowser(): ApiError {

@@ -473,9 +473,9 @@ export const firstTables = {
     updated_at_ms: "bigint not null",
     /** 1 after it was deleted (permanent), else 0. */
     is_deleted: "bigint not null default 0",
-    /** Until when the user is banned or locked at Clerk; null or past if it is not. */
+    /** Until when the user is banned at Clerk; null or past if it is not. */
     barred_until_ms: "bigint",
-    /** When Clerk last changed the user, by the newest delivery that reports bans and locks. */
+    /** When Clerk last changed the user, by the newest delivery that reports bans. */
     barred_told_at_ms: "bigint",
   },
   /** Sessions that Clerk has ended, because their tokens stay valid for up to a minute. */

@@ -173,7 +173,7 @@ export type ErrorCode = keyof typeof errorCatalogue;
 export const retryAfterOutage = () => ({ "retry-after": String(jitter(5, 30, Math.random())) });
 
 /** What tells a refusal from others of its code: who handles it asks for that, and not for its words. */
-export type Reason = "overloaded" | "no cookies" | "no proof" | "unknown outcome";
+export type Reason = "overloaded" | "no cookies" | "no proof" | "unknown outcome" | "barred";
 
 type Details = {
   reason?: Reason;

@@ -92,10 +92,6 @@ export const sessions: Mistakes = {
     "lib/accounts/clerk-user.ts": {
       "the apps of who is banned at Clerk come back with them":
         "if (account) await endSessionsOf(db, { ...barring, accountId: account.id }, nowMs);",
-      "a lock at Clerk never runs out": [
-        "(user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000",
-        "Number.POSITIVE_INFINITY",
-      ],
       "an older answer of Clerk about a user counts again": [
         "if (updatedAtMs > toldAtMs ||",
         "if (toldAtMs > 0 ||",

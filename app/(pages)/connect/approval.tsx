@@ -195,6 +195,7 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
 /** The two buttons, of which neither is proposed, or why there are none. */
 function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId">) {
   if (reader instanceof ApiError) {
+    if (reader.reason === "barred") return <p className="problem">{reader.message}</p>;
     if (reader.status !== 401) {
       return (
         <p className="problem">

@@ -171,7 +171,7 @@ async function findShown(headers: SentHeaders, handle: string | null) {
 /** The account of the person who looks, if they are signed in. */
 async function readSubject(call: Call): Promise<string | undefined> {
   const owner = await requireOwner(call).catch((failure: unknown) => {
-    if (failure instanceof ApiError && failure.status === 401) return undefined;
+    if (failure instanceof ApiError && failure.status < 500) return undefined;
     throw failure;
   });
   return owner?.account.subject;

@@ -172,18 +172,15 @@ export function ownerPage(
   );
 }
 
-/** Of a user who is banned or locked at Clerk: the page of sign-in would lead who has a session there back here, for ever. */
+/** Of a user who is banned at Clerk: the page of sign-in would lead who has a session there back here, for ever. */
 const barred = {
-  title: "Your sign-in is locked",
+  title: "Your sign-in is blocked",
   status: 403,
   content: (
     <div className="home">
       <div className="narrow">
-        <h1>Your sign-in is locked</h1>
-        <p>
-          Too many wrong attempts to sign in lock it, usually for an hour, or the people who run this service
-          have. Your account stays as it is. Reload this page later.
-        </p>
+        <h1>Your sign-in is blocked</h1>
+        <p>The people who run this service have blocked it. Your account stays as it is.</p>
         <Support />
       </div>
     </div>

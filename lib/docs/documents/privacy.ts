@@ -95,8 +95,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
     "That you want no onboarding emails, as a hash of your email | For good, so that none is sent again",
   status_outages: undefined,
   clerk_users:
-    isAtClerk() &&
-    "Your id and email at Clerk, and whether Clerk has locked you out | Until your data is erased",
+    isAtClerk() && "Your id and email at Clerk, and whether you are banned there | Until your data is erased",
   clerk_sessions_ended:
     isAtClerk() && `The ids of your sessions that ended at Clerk | ${retention()} after they ended`,
   audit_entries: `The audit: who changed what of your account, and when, with your email | ${retention()}`,

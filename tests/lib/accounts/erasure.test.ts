@@ -234,7 +234,7 @@ describe.each(engines)("an erased person on $name", async (engine) => {
   it("is not restored by a late delivery from Clerk", async () => {
     const db = await stage.open();
     const nowMs = Date.now();
-    await syncClerkUser(db, { id: person.subject, email, updatedAtMs: nowMs, barredForMs: 0 }, nowMs);
+    await syncClerkUser(db, { id: person.subject, email, updatedAtMs: nowMs, isBanned: false }, nowMs);
     await deleteClerkUser(db, person.subject, nowMs);
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
   });

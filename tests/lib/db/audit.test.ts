@@ -47,7 +47,7 @@ describe.each(everyEngine)("the audit on $name", async (engine) => {
     await acceptInvitation(db, { token, email: "new@example.com", subject: "user_1" }, tick());
     const { id } = await addAccount(db, email, {}, tick());
     await setAccount(db, email, { credit_thousandths: 5000 }, tick());
-    await syncClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, barredForMs: 0 }, tick());
+    await syncClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, isBanned: false }, tick());
     await stopLaterEmails(db, id, "unsubscribe link", tick());
     await suppressEmail(db, "bounced@example.com", tick());
     await deleteAccount(db, email, "operator", tick());

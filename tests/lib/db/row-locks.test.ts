@@ -217,7 +217,7 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     ] as const)
       await addAccount(db, to, { plan: "licensed", subject }, nowMs);
     const sync = (id: string, to: string) => () =>
-      syncClerkUser(db, { id, email: to, updatedAtMs: nowMs, barredForMs: 0 }, nowMs);
+      syncClerkUser(db, { id, email: to, updatedAtMs: nowMs, isBanned: false }, nowMs);
     await behind(
       "UPDATE accounts SET id = id WHERE subject = 'user_1'",
       sync("user_1", "new@example.com"),
@@ -231,7 +231,7 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
 
   it("to follow the news of a user at Clerk finds newer news, and keeps them", async () => {
     const sync = (to: string, updatedAtMs: number) => () =>
-      syncClerkUser(db, { id: "user_1", email: to, updatedAtMs, barredForMs: 0 }, nowMs);
+      syncClerkUser(db, { id: "user_1", email: to, updatedAtMs, isBanned: false }, nowMs);
     await sync("first@example.com", 1)();
     await behind(unchanged("clerk_users"), sync("newest@example.com", 3), sync("newer@example.com", 2));
     expect(await stage.query("SELECT email FROM clerk_users")).toEqual([{ email: "newest@example.com" }]);

@@ -71,7 +71,7 @@ what was refunded or disputed | billing_payments: returned dispute
 bought at Stripe with your email before | billing_unclaimed: email created_at
 how it ended | billing_checkouts: state session_id refunded_thousandths taken_thousandths
 Your id and email at Clerk | clerk_users: email
-whether Clerk has locked you out | clerk_users: barred_until
+whether you are banned there | clerk_users: barred_until
 The ids of your sessions that ended at Clerk | clerk_sessions_ended: ended_at`
   .trim()
   .split("\n")
