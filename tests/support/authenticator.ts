@@ -18,7 +18,7 @@ function head(type: number, length: number): Buffer {
 }
 
 /** The flags of authenticator data (WebAuthn Level 3 §6.1). */
-export const flag = { userPresent: 1, userVerified: 4, attestedCredential: 64 };
+export const flag = { userPresent: 1, userVerified: 4, backupEligible: 8, attestedCredential: 64 };
 
 /** The lies of a response. */
 export type Lies = {

@@ -143,8 +143,8 @@ export async function verifyRegistration(
 
 /**
  * Verifies a response to {@link requestOptions} (§7.2) with the passkey of its credential. Returns the passkey, the user
- * handle in base64url, which an authenticator may leave out, and the signature counter, which the caller compares with the
- * stored one. Throws a {@link CeremonyError}.
+ * handle in base64url, which an authenticator may leave out, the signature counter, which the caller compares with the
+ * stored one, and whether the passkey may be on several devices (backup eligible, §6.1.3). Throws a {@link CeremonyError}.
  */
 export async function verifyAuthentication<Passkey extends { public_key: string }>(
   { id, origin }: RelyingParty,
@@ -171,7 +171,13 @@ export async function verifyAuthentication<Passkey extends { public_key: string 
   if (!verified) throw new CeremonyError("the signature is not by the credential");
   await requireWholeSignature(signed.signature, publicKey);
   requireVerifiedUser(authenticationInfo.userVerified);
-  return { passkey, challenge, userHandle: userHandle ?? undefined, counter: authenticationInfo.newCounter };
+  return {
+    passkey,
+    challenge,
+    userHandle: userHandle ?? undefined,
+    counter: authenticationInfo.newCounter,
+    isSynced: authenticationInfo.credentialDeviceType === "multiDevice",
+  };
 }
 
 /** Refuses bytes after an ECDSA signature (§6.5.5), which the library ignores: a response has one spelling. */

@@ -86,7 +86,8 @@ export const hasTooMany = new ApiError("forbidden", {
 
 /**
  * Uses up a challenge and counts the use of the passkey that signed it, in the caller's transaction. Returns why it does not
- * count: a challenge works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
+ * count: a challenge works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied. One
+ * that is synced is copied by intent: its devices count apart, and it counts anew in another password manager.
  */
 export async function usePasskey(
   transaction: Db,
@@ -95,11 +96,13 @@ export async function usePasskey(
     credentialId,
     challenge,
     counter,
+    isSynced,
   }: {
     table: "passkeys" | "operator_passkeys";
     credentialId: string;
     challenge: string;
     counter: number;
+    isSynced: boolean;
   },
   nowMs: number,
 ): Promise<keyof typeof notCounted | undefined> {
@@ -107,7 +110,7 @@ export async function usePasskey(
   const passkeys = transaction.selectFrom(table).select("counter").where("credential_id", "=", credentialId);
   const passkey = await passkeys.forUpdate().executeTakeFirst();
   if (!passkey) return "removed";
-  if (counter <= passkey.counter && counter + passkey.counter > 0) {
+  if (!isSynced && counter <= passkey.counter && counter + passkey.counter > 0) {
     log().warn({ credentialId }, `a passkey was refused: ${notCounted.copied}`);
     return "copied";
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Authenticator } from "@/tests/support/authenticator";
+import { Authenticator, flag } from "@/tests/support/authenticator";
 import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
@@ -224,6 +224,19 @@ describe.each(engines)("on $name", async (engine) => {
     );
     const words = "a passkey was refused: the signature counter went back";
     await eventually(() => expect(service.log.includes(words)).toBe(true));
+  });
+
+  // WebAuthn Level 3 §7.2 step 22: a signal, not proof. KeePassXC counts from 0 what Bitwarden has counted
+  // (keepassxreboot/keepassxc#13323).
+  it("does not compare the counters of a passkey that is synced", async () => {
+    const { authenticator } = await admitWithPasskey("synced@example.com");
+    const flags = flag.userPresent | flag.userVerified | flag.backupEligible;
+    for (const counter of [7, 4, 4, 0, 0, 9]) {
+      const { status } = await signInWith(new Browser(service), authenticator, { counter, flags });
+      expect(status).toBe(200);
+    }
+    const { status } = await signInWith(new Browser(service), authenticator, { counter: 8 });
+    expect(status, "not synced").toBe(400);
   });
 
   it("offers a passkey after a sign-in by code until the owner puts the offer away for good", async () => {

@@ -160,7 +160,7 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       transact(db, (transaction) =>
         usePasskey(
           transaction,
-          { table: "passkeys", credentialId: "credential", challenge, counter: 5 },
+          { table: "passkeys", credentialId: "credential", challenge, counter: 5, isSynced: false },
           nowMs,
         ),
       );
