@@ -14,8 +14,11 @@ export const connectionLimits = {
   connectionsCheckingInterval: 1000,
 };
 
-/** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
-export const exchangeWithinMs = 45_000;
+/**
+ * From a request's headers until its response has been read: 45 s, then the connection is destroyed. A client that has read
+ * another 64 KiB of it has as long again.
+ */
+export const exchangeBounds = { withinMs: 45_000, readBytes: 64 * 1024 };
 
 /** How many spends one request of a backend has at most; and a transaction, unless its last request has more. */
 export const maxWritesAtOnce = 1000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { exchangeWithinMs, maxConnections, maxUnreadBytes } from "@/lib/config/limits";
+import { exchangeBounds, maxConnections, maxUnreadBytes } from "@/lib/config/limits";
 import { maxOpenFiles } from "@/lib/config/open-files";
 import { groupAddress } from "@/lib/rate-limit/client-address";
 import { ResumedConnection } from "@/lib/server/resumed-connection";
@@ -13,7 +13,13 @@ type Network = { name: string; open: Set<Socket>; idle: Set<Socket> };
 /** Its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 type Connection = { network: Network; latest?: Exchange | undefined };
 
-type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; begunAtMs: number };
+type Exchange = {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  begunAtMs: number;
+  /** Its deadline runs from here, where its client had read so many bytes of this connection. */
+  from: { atMs: number; bytes: number };
+};
 
 /**
  * The open connections of a server, limited and shared by network: an IPv4 address or an IPv6 /48. At the limit, the largest
@@ -30,7 +36,7 @@ export class Connections {
 
   constructor(
     server: Server,
-    private readonly bounds = { withinMs: exchangeWithinMs, unreadBytes: maxUnreadBytes },
+    private readonly bounds = { ...exchangeBounds, unreadBytes: maxUnreadBytes },
     lookEveryMs = 1000,
   ) {
     server.on("connection", (socket: Socket) => this.admit(socket));
@@ -115,7 +121,13 @@ export class Connections {
     const connection = this.open.get(socket);
     if (!connection) return;
     const { idle } = connection.network;
-    connection.latest = { incoming, outgoing, begunAtMs: performance.now() };
+    const begunAtMs = performance.now();
+    connection.latest = {
+      incoming,
+      outgoing,
+      begunAtMs,
+      from: { atMs: begunAtMs, bytes: handedOver(socket) },
+    };
     if (outgoing.socket) idle.delete(socket);
     else outgoing.once("socket", () => idle.delete(socket));
     outgoing.on("prefinish", () => {
@@ -127,30 +139,36 @@ export class Connections {
   }
 
   /**
-   * Every exchange has a deadline, from the request's head to the last byte that the client reads, and the bytes that
-   * clients do not read are bounded in all: beyond it, exchanges of the networks with most of them end, the oldest first. Node
+   * Every exchange has a deadline, from the request's head to the last byte that the client reads, which a slow client moves
+   * by reading on, and the bytes that clients do not read are bounded in all: beyond it, exchanges of the networks with most of them end, the oldest first. Node
    * has neither.
    */
   private endOverdue(): void {
-    const { withinMs, unreadBytes } = this.bounds;
-    const overdueMs = performance.now() - withinMs;
+    const { withinMs, readBytes, unreadBytes } = this.bounds;
+    const nowMs = performance.now();
     let unread = 0;
     const unreadOf = new Map<Network, number>();
-    const inWork: { socket: Socket; network: Network; begunAtMs: number }[] = [];
+    const inWork: { socket: Socket; network: Network; begunAtMs: number; isOverdue: boolean }[] = [];
     for (const [socket, { network, latest }] of this.open) {
       if (!latest) continue;
-      inWork.push({ socket, network, begunAtMs: latest.begunAtMs });
+      const bytes = handedOver(socket);
+      if (bytes - latest.from.bytes >= readBytes) latest.from = { atMs: nowMs, bytes };
+      const isOverdue = latest.from.atMs + withinMs <= nowMs;
+      inWork.push({ socket, network, begunAtMs: latest.begunAtMs, isOverdue });
       unread += socket.writableLength;
       unreadOf.set(network, (unreadOf.get(network) ?? 0) + socket.writableLength);
     }
     const held = (network: Network) => unreadOf.get(network) ?? 0;
     inWork.sort((one, other) => held(other.network) - held(one.network) || one.begunAtMs - other.begunAtMs);
-    for (const { socket, begunAtMs } of inWork) {
+    for (const { socket, isOverdue } of inWork) {
       const holdsTooMuch = unread > unreadBytes && socket.writableLength > 0;
-      if (begunAtMs >= overdueMs && !holdsTooMuch) continue;
+      if (!isOverdue && !holdsTooMuch) continue;
       unread -= socket.writableLength;
       // Without a reset, the system would keep offering the rest of the response.
       socket.resetAndDestroy();
     }
   }
 }
+
+/** How many bytes the system has taken for the client; `NaN` for a connection that goes on. */
+const handedOver = ({ bytesWritten, writableLength }: Socket) => bytesWritten - writableLength;

@@ -314,7 +314,11 @@ describe("connections", () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     const server = new EventEmitter();
-    const connections = new Connections(server as Server, { withinMs: 45_000, unreadBytes: 20_000 });
+    const connections = new Connections(server as Server, {
+      withinMs: 45_000,
+      readBytes: 65_536,
+      unreadBytes: 20_000,
+    });
     const ended: string[] = [];
     const read = (remoteAddress: string, writableLength: number) => {
       const socket = Object.assign(new EventEmitter(), {
