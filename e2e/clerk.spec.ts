@@ -105,6 +105,40 @@ test("an owner signs in with Clerk and declines an app, then approves another wi
   expect(await service.statusFor(access_token)).toBe(200);
 });
 
+test("an owner stays signed in beside a cookie of the same name of another site", async ({
+  page,
+  context,
+  office,
+}) => {
+  await signIn(page, await openAccount(office));
+  // A longer path comes first, as an older cookie of a parent domain does.
+  const others = { name: "__session", value: "eyJvdGhlciI6MX0.c2ln", domain: "localhost" };
+  for (const path of ["/home", "/sign-in"]) await context.addCookies([{ ...others, path }]);
+  await page.goto("/home");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your plan is active");
+  await page.goto("/sign-in");
+  await expect(page).toHaveURL("/home");
+});
+
+test("says so once to a browser that Clerk sends home and that is not signed in there", async ({
+  page,
+  context,
+  office: { clerk, frontend, service },
+}) => {
+  const email = newEmail("circle");
+  await service.adminJson("invite", email, "--plan", "licensed");
+  const user = makeUser(frontend.addUser(email), email, Date.now());
+  await clerk.deliver(service, { type: "user.created", data: user });
+  await signIn(page, email);
+  const token = (await context.cookies()).find(({ name }) => name === "__session")?.value ?? "";
+  const { sid } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const ended = { object: "session", id: sid, user_id: user.id, status: "ended" };
+  await clerk.deliver(service, { type: "session.ended", data: ended } as never);
+  await page.goto("/home");
+  await expect(page.getByRole("alert")).toContainText("this site does not get your session");
+  await expect(page).toHaveURL("/sign-in");
+});
+
 test("shows a message when Clerk's script cannot be loaded", async ({ page }) => {
   await page.clock.install();
   await page.route(/\/npm\/@clerk\//, (route) => route.abort());

@@ -34,8 +34,12 @@ export function Clerk({ part, leadsTo = pages.home.path }: ClerkProps) {
             Loading…
           </p>
         )}
-        <p className="problem" role="alert" hidden>
+        <p className="problem" role="alert" data-unreachable="" hidden>
           The sign-in service cannot be reached. Reload this page in a moment.
+        </p>
+        <p className="problem" role="alert" data-circle="" hidden>
+          You are signed in, but this site does not get your session: your browser blocks our cookies, or
+          those of another site conflict with them. Delete the cookies of this site, then sign in again.
         </p>
         <noscript>
           <p className="problem">Signing in needs JavaScript.</p>

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, hash, type KeyObject } from "node:crypto";
 import type { Environment } from "@/lib/config/env-files";
 import { readDer } from "@/lib/config/key-text";
 import { isForDevelopment } from "@/lib/config/loopback";
@@ -55,6 +55,11 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
     /** The `iss` of its tokens, which is the address of its Frontend API. */
     issuer: `https://${frontendHost}`,
     authorizedParties,
+    /**
+     * Its session cookies: each instance has one of its own besides, because sites that share a host or a domain overwrite
+     * or hide each other's `__session`.
+     */
+    sessionCookies: [`__session_${hash("sha1", publishableKey, "base64url").slice(0, 8)}`, "__session"],
     /** Of the Backend API; undefined means Clerk's own. */
     apiUrl: env.CLERK_API_URL,
   };

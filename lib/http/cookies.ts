@@ -20,30 +20,36 @@ type AnyCookieName = CookieName | "operator-session" | "operator-browser" | "ope
 type CookieHeaders = Pick<Headers, "get">;
 
 /** The cookies of a request, which many ask for. */
-const parsed = new WeakMap<CookieHeaders, Map<string, string | null>>();
+const parsed = new WeakMap<CookieHeaders, Map<string, string[]>>();
 
-/**
- * The non-empty cookies by the names that are sent. Two with the same name count as none (`null`): a sibling host can set one
- * for our domain (RFC 6265 §8.6), and nothing shows which is ours.
- */
-function cookiesIn(headers: CookieHeaders): Map<string, string | null> {
+/** The non-empty cookies by the names that are sent. */
+function cookiesIn(headers: CookieHeaders): Map<string, string[]> {
   const known = parsed.get(headers);
   if (known) return known;
-  const cookies = new Map<string, string | null>();
+  const cookies = new Map<string, string[]>();
   for (const pair of headers.get("cookie")?.split(";") ?? []) {
     const end = pair.indexOf("=");
     const name = pair.slice(0, Math.max(0, end)).replace(/^[ \t]+/, "");
     // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
     const value = withoutBlanksAtEnd(pair.slice(end + 1)).replace(/^"(.*)"$/, "$1");
-    if (name !== "" && value !== "") cookies.set(name, cookies.has(name) ? null : value);
+    if (name !== "" && value !== "") cookies.set(name, [...(cookies.get(name) ?? []), value]);
   }
   parsed.set(headers, cookies);
   return cookies;
 }
 
-/** The cookie with this name, if one alone has it. */
+/**
+ * The cookie with this name, if one alone has it: a sibling host can set one for our domain (RFC 6265 §8.6), and nothing
+ * shows which of two is ours.
+ */
 export function readCookie(headers: CookieHeaders, name: AnyCookieName): string | undefined {
-  return cookiesIn(headers).get(nameSent(name)) ?? undefined;
+  const [value, ...others] = readCookies(headers, nameSent(name));
+  return others.length === 0 ? value : undefined;
+}
+
+/** All cookies with this name, as it is sent, for a caller who can tell which is ours. */
+export function readCookies(headers: CookieHeaders, name: string): readonly string[] {
+  return cookiesIn(headers).get(name) ?? [];
 }
 
 /** Whether a browser sends a cookie with this name, be it one or several. */

@@ -12,7 +12,7 @@ const loadedWithinMs = 20_000; // 20 seconds, then the page says so
 
 /** Loads Clerk's scripts from its Frontend API, and mounts the component that the page has a place for. */
 async function mountClerk(place: HTMLElement): Promise<void> {
-  const problem = place.querySelector("[role=alert]") as HTMLElement;
+  const problem = place.querySelector("[data-unreachable]") as HTMLElement;
   const late = setTimeout(() => {
     problem.hidden = false;
   }, loadedWithinMs);
@@ -35,11 +35,29 @@ async function mount(place: HTMLElement): Promise<void> {
   const { Clerk: clerk, __internal_ClerkUICtor: ClerkUI } = window as Window & Loaded;
   if (!clerk || !ClerkUI) throw new Error("Clerk's scripts are not what they were");
   await clerk.load({ ...JSON.parse(options), ui: { ClerkUI }, telemetry: false } as ClerkOptions);
+  if (part === "UserButton") sessionStorage.removeItem(ledAwayAt);
+  else if (clerk.isSignedIn && wasLedAway()) {
+    (place.querySelector("[data-circle]") as HTMLElement).hidden = false;
+    return;
+  }
   const node = document.createElement("div");
   place.append(node);
   if (part === "SignIn") clerk.mountSignIn(node, { routing: "hash" });
   else if (part === "SignUp") clerk.mountSignUp(node, { routing: "hash" });
   else clerk.mountUserButton(node);
+}
+
+const ledAwayAt = "led-away-at";
+const circleMs = 60_000; // 1 minute
+
+/**
+ * Whether Clerk has led this tab away from here just now. It leads away who is signed in there; if our server does not see
+ * the session, it leads back here, and that would go on for ever.
+ */
+function wasLedAway(): boolean {
+  const sinceMs = Date.now() - Number(sessionStorage.getItem(ledAwayAt));
+  sessionStorage.setItem(ledAwayAt, String(Date.now()));
+  return Math.abs(sinceMs) < circleMs;
 }
 
 const place = document.querySelector<HTMLElement>("#clerk");

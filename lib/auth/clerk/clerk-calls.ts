@@ -1,4 +1,5 @@
 import { readPageCredential } from "@/lib/auth/tokens/credential";
+import { readIssuer } from "@/lib/auth/tokens/session-token";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { answersWithinMs, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
@@ -50,7 +51,7 @@ const goesOn = new AbortController().signal;
  * sign-out (clerk/javascript#9114). It authorizes nothing.
  */
 export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<Headers | undefined> {
-  const request = withPublicOrigin(call);
+  const request = toLibrary(call, signIn);
   const ask = async () => {
     const { clerkClient } = await loadLibrary(() => import("@/lib/runtime/clerk-client"));
     return clerkClient(signIn).authenticateRequest(request, {
@@ -75,9 +76,13 @@ export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<H
 
 /**
  * The request with `APP_URL` as its origin. Clerk redirects the browser back to the host of the request, and a proxy or
- * a client can send any host. Parameters that lead to another site are removed.
+ * a client can send any host. Parameters that lead to another site are removed, and `__session` cookies of others: of
+ * several the library reads the first, and it takes one that is no JWT for a session of ours that cannot be renewed.
  */
-function withPublicOrigin({ url: { pathname, search }, headers: sent, method }: Call): Request {
+function toLibrary(
+  { url: { pathname, search }, headers: sent, method }: Call,
+  { issuer }: ClerkSettings,
+): Request {
   const url = new URL(pathname + search, settings().appUrl);
   for (const name of ["__clerk_redirect_url", "__clerk_synced"]) url.searchParams.delete(name);
   const headers = new Headers([...sent]);
@@ -85,5 +90,11 @@ function withPublicOrigin({ url: { pathname, search }, headers: sent, method }: 
     if (/^(?:x-forwarded-|cloudfront-forwarded-|forwarded$)/.test(name)) headers.delete(name);
   }
   headers.set("host", url.host);
+  const isOthers = (pair: string) => {
+    const [, token] = /^[ \t]*__session=(.*)$/.exec(pair) ?? [];
+    return token !== undefined && readIssuer(token.trim()) !== issuer;
+  };
+  const cookies = sent.get("cookie")?.split(";") ?? [];
+  if (cookies.some(isOthers)) headers.set("cookie", cookies.filter((pair) => !isOthers(pair)).join(";"));
   return new Request(url, { method, headers });
 }

@@ -2,7 +2,7 @@ import { findProofFault, type ProofFault, proofAlgorithms } from "@/lib/auth/tok
 import { type VerifiedToken, verifyToken } from "@/lib/auth/tokens/verifier";
 import { settings } from "@/lib/config/settings";
 import type { Call, SentHeaders } from "@/lib/http/call";
-import { readCookie } from "@/lib/http/cookies";
+import { readCookie, readCookies } from "@/lib/http/cookies";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { perProcess } from "@/lib/process-singleton";
 
@@ -23,7 +23,7 @@ export type MissingSession =
 
 /**
  * The verified token of a request: that of its `Authorization` if one is sent, with the proof of its holder if it is bound
- * to a key, otherwise, but for MCP, its `__session` cookie, which browsers send with forged requests too. An invalid bearer
+ * to a key, otherwise, but for MCP, its session cookie, which browsers send with forged requests too. An invalid bearer
  * token never falls back to the cookie, and a token for another resource is invalid. Throws if the token cannot be checked:
  * see {@link verifyToken}.
  *
@@ -35,20 +35,41 @@ export async function readCredential(
 ): Promise<VerifiedToken | MissingSession> {
   const { headers } = call;
   if (settings().signIn.kind === "none") return { is: "unconfigured" };
-  const cookie = (name: "__session" | "office-client") =>
-    resource === "mcp" ? undefined : readCookie(headers, name);
   const sent = readAuthorization(headers);
-  const token = sent?.token ?? cookie("__session");
-  const verified = token === undefined ? undefined : await verifyToken(token, call.nowMs);
-  if (token !== undefined && verified && isAudience(verified.audience, resource)) {
+  const takesCookies = !sent && resource !== "mcp";
+  const tokens = sent ? [sent.token] : takesCookies ? readSessionCookies(headers) : [];
+  const valid = await findValid(tokens, resource, call.nowMs);
+  if (valid) {
+    const { token, verified } = valid;
     const isProved = sent?.scheme === "dpop";
     if (!isProved && verified.thumbprint === undefined) return verified;
     const fault = await findFault(call, headers.get("dpop"), token, verified, isProved);
     return fault ? { is: "signed-out", tokenWasSent: true, fault } : verified;
   }
   if (sent?.scheme === "dpop") return { is: "signed-out", tokenWasSent: true, fault: notValid };
-  const isRenewable = !sent && cookie("office-client") !== undefined;
-  return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: token !== undefined };
+  const isRenewable = takesCookies && readCookie(headers, "office-client") !== undefined;
+  return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: tokens.length > 0 };
+}
+
+const maxSessionCookies = 4;
+
+/** The session cookies, of which others on our host or domain may have set some: other frameworks use the name too. */
+function readSessionCookies(headers: SentHeaders): string[] {
+  const { signIn } = settings();
+  const names = signIn.kind === "clerk" ? signIn.sessionCookies : ["__session"];
+  return [...new Set(names.flatMap((name) => readCookies(headers, name)))].slice(0, maxSessionCookies);
+}
+
+/** The token that is valid for the resource. Of two accounts none is: a sibling host may have set its own session's here. */
+async function findValid(tokens: readonly string[], resource: Resource | undefined, nowMs: number) {
+  const valid: { token: string; verified: VerifiedToken }[] = [];
+  for (const token of tokens) {
+    const verified = await verifyToken(token, nowMs);
+    if (verified && isAudience(verified.audience, resource)) valid.push({ token, verified });
+  }
+  const [first] = valid;
+  const isOne = valid.every(({ verified }) => verified.subject === first?.verified.subject);
+  return isOne ? first : undefined;
 }
 
 const notValid = { error: "invalid_token", description: "The token is not valid" } as const;

@@ -86,6 +86,9 @@ export function parseSessionToken(token: string) {
   };
 }
 
+/** The issuer that a token names, unverified, whatever else is in it. */
+export const readIssuer = (token: string): string | undefined => decode(token)?.claims.iss;
+
 function decode(token: string) {
   try {
     return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };

@@ -104,6 +104,33 @@ describe.each(everyEngine)("GET /api/entitlement on $name", async (engine) => {
     }
   });
 
+  // Remix and Firebase Hosting use the name as well, and a cookie with a Domain comes to every host of it.
+  it("finds the session among four cookies of its name, and none if two are of different accounts", async () => {
+    const [token, another] = [
+      await service.token("licensed@example.com"),
+      await service.token("hobby@example.com"),
+    ];
+    const askWith = async (...values: string[]) => {
+      const Cookie = values.map((value) => `__session=${value}`).join("; ");
+      return (await service.ask(entitlement.path, { headers: { Cookie } })).status;
+    };
+    const others = ["eyJvdGhlciI6MX0=.c2ln", "x"];
+    for (const values of [
+      [...others, token],
+      [token, ...others],
+      [token, token],
+      [...others, "y", token],
+    ])
+      expect(await askWith(...values), String(values.indexOf(token))).toBe(200);
+    for (const values of [
+      [token, another],
+      [another, ...others, token],
+      [...others, "y", "z", token],
+      others,
+    ])
+      expect(await askWith(...values)).toBe(401);
+  });
+
   it("does not fall back from an invalid bearer token to a valid cookie", async () => {
     const Cookie = `__session=${await service.token("licensed@example.com")}`;
     for (const Authorization of ["Bearer bad", "Bearer", "Bearer ", `Bearer ${"x".repeat(8193)}`]) {

@@ -25,6 +25,9 @@ function cookiesOf(service: Service, claims: object = {}): string {
   return `__session=${clerk.mint({ azp: service.url, ...claims })}; __client_uat=${uat}; __clerk_db_jwt=dvb_1`;
 }
 
+const publishableKey = clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
+const suffix = createHash("sha1").update(publishableKey).digest("base64url").slice(0, 8);
+
 describe.each([
   { name: "our front server on 127.0.0.1", program: front },
   {
@@ -82,6 +85,26 @@ describe.each([
     expect([status, headers.location]).toEqual([307, expect.stringContaining("reason=dev-browser-missing")]);
   });
 
+  it("are shown by the session's cookie though another site's of the name comes first, or has overwritten it", async () => {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const open = (...cookies: string[]) =>
+      service.ask("/home", { headers: { ...document, cookie: cookies.join("; ") } });
+    const mint = (exp: number) => clerk.mint({ azp: service.url, exp });
+    const [valid, expired] = [mint(nowSeconds + 60), mint(nowSeconds - 60)];
+    const uat = [`__client_uat=${nowSeconds - 120}`, "__clerk_db_jwt=dvb_1"];
+    const own = `__session_${suffix}`;
+    const ownUat = [`__client_uat_${suffix}=${nowSeconds - 120}`, `__clerk_db_jwt_${suffix}=dvb_1`];
+    for (const others of ["eyJvdGhlciI6MX0.c2ln", "x", clerk.mint({ iss: "https://clerk.example.org" })]) {
+      expect((await open(`__session=${others}`, `__session=${valid}`, ...uat)).status).toBe(200);
+      expect((await open(`__session=${others}`, `${own}=${valid}`, ...uat, ...ownUat)).status).toBe(200);
+      const { status, headers } = await open(`__session=${others}`, `__session=${expired}`, ...uat);
+      expect([status, headers.location], "renewed").toEqual([
+        307,
+        expect.stringContaining("reason=session-token-expired"),
+      ]);
+    }
+  });
+
   it("send Clerk no request about a client's token", async () => {
     clerk.requests.splice(0);
     for (const token of ["ak_x", "mt_x", "oat_x"]) {
@@ -101,8 +124,6 @@ describe.each([
       const newAddress = () => `10.4.${++addresses >> 8}.${addresses & 255}`;
       const nowSeconds = Math.floor(Date.now() / 1000);
       const expired = clerk.mint({ azp: service.url, exp: nowSeconds - 60 });
-      const publishableKey = clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
-      const suffix = createHash("sha1").update(publishableKey).digest("base64url").slice(0, 8);
       const known = `__session=${expired}; __client_uat=${nowSeconds - 90}; __clerk_db_jwt=dvb_1`;
 
       // Every known way to make Clerk's middleware call Clerk.

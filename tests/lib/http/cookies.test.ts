@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { readCookie, sendsCookie, writeCookie } from "@/lib/http/cookies";
+import { readCookie, readCookies, sendsCookie, writeCookie } from "@/lib/http/cookies";
 import { createFolder } from "@/tests/support/leash";
 
 describe("writeCookie", () => {
@@ -41,6 +41,13 @@ describe("readCookie", () => {
   it.each(["\u00a0", "\u0085", "\v", "\f"])("takes no name for another that begins with %j", (blank) => {
     expect(read(`${blank}__session=a`)).toBeUndefined();
     expect(read(`__session=a${blank}`)).toBe(`a${blank}`);
+  });
+});
+
+describe("readCookies", () => {
+  it("reads all of a name, in the order in which they are sent", () => {
+    expect(readCookies(headers("a=1; b=2; a=; a=3"), "a")).toEqual(["1", "3"]);
+    expect(readCookies(headers("a=1"), "b")).toEqual([]);
   });
 });
 
