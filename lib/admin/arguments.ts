@@ -156,5 +156,6 @@ export const knownArguments: Record<string, { parse?: (text: string) => unknown;
   webhook: { example: "wh_from_the_list" },
   backend: { parse: parseOperator, example: "worker" },
   url: { example: "https://systems.example.com/events" },
+  instant: { parse: parseInstant, example: "2026-01-31T09:00:00Z" },
   file: { parse: (path) => resolve(path), example: "office.backup" },
 };

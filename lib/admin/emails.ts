@@ -5,7 +5,9 @@ import { parseWords } from "@/lib/admin/arguments";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
+import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
+import { ApiError } from "@/lib/http/errors";
 import { findLinkKey } from "@/lib/mail/links/link-keys";
 import { unsubscribeUrl } from "@/lib/mail/links/unsubscribe-token";
 import { describeMail, onboardingOutbox, selectEmails } from "@/lib/mail/onboarding/onboarding-outbox";
@@ -13,6 +15,7 @@ import { retryFailedMails } from "@/lib/mail/outbox/failed-mails";
 import { attemptsTo } from "@/lib/mail/outbox/outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
+import { takeAsSent } from "@/lib/mail/outbox/sent-before";
 import { sender } from "@/lib/mail/senders/sender";
 import { sweepState } from "@/lib/oauth/sweep";
 
@@ -75,4 +78,20 @@ export const retryMailsAct = act({
   },
 });
 
-export const emailActs = [listAct, retryMailsAct, linkAct, sendDueAct];
+const sentUntilAct = shellAct({
+  usage: "sent-until <instant>",
+  words:
+    "after a restore, take the emails that were due by then as sent, because the service ran until then; before it runs again",
+  async run({ db, by, nowMs, confirm }, { instant }: { instant: number }) {
+    if (instant > nowMs)
+      throw new ApiError("invalid_request", {
+        message: `${asIso(instant)} is still to come.`,
+        hint: "Name the time at which the service stopped.",
+      });
+    await confirm(`No email that was due by ${asIso(instant)} is sent any more.`);
+    const emails = await takeAsSent(db, instant, by, nowMs);
+    return { json: { emails }, text: `${emails} emails count as sent.` };
+  },
+});
+
+export const emailActs = [listAct, retryMailsAct, linkAct, sendDueAct, sentUntilAct];
