@@ -62,4 +62,10 @@ export const migrations: Record<string, SchemaChange> = {
   "330-former-emails": {
     email_changes_from: "email_changes (from_email, changed_at_ms) where changed_at_ms is not null",
   },
+  // In the order in which an export reads them.
+  "341-exports": {
+    holds_made: "holds (account_id, created_at_ms, id)",
+    holds_account: null,
+    events_written: "events (account_id, seq)",
+  },
 };

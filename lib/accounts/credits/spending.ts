@@ -1,8 +1,10 @@
 import { type Expression, sql } from "kysely";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { asIso } from "@/lib/config/instants";
+import { mapPages, paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 
 /** How many of the latest spends are grouped, and how many groups and holds are shown. */
 export const spendingBounds = { spends: 2000, groups: 20, holds: 10 };
@@ -63,16 +65,18 @@ export function openHolds(db: Db, accountId: string | Expression<string | null>,
     .orderBy("id");
 }
 
-/** Everything that was ever held of an account's credits, for an export. */
-export async function exportHolds(db: Db, accountId: string) {
-  const rows = await db
-    .selectFrom("holds")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .orderBy("created_at_ms")
-    .orderBy("id")
-    .execute();
-  return rows.map(({ reason, reference, closed_as, ...hold }) => ({
+/** Everything that was ever held of an account's credits, for an export: page by page, oldest first. */
+export function exportHolds(db: Db, accountId: string) {
+  const holds = db.selectFrom("holds").selectAll().where("account_id", "=", accountId);
+  const ordered = holds.orderBy("created_at_ms").orderBy("id");
+  const after = ({ created_at_ms, id }: Tables["holds"]) =>
+    ordered.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("created_at_ms", "id"), ">", tuple(created_at_ms, id)),
+    );
+  const pages = paginate<Tables["holds"]>((last, limit) =>
+    (last ? after(last) : ordered).limit(limit).execute(),
+  );
+  return mapPages(pages, ({ reason, reference, closed_as, ...hold }) => ({
     ...{ credits: toCredits(hold.thousandths), backend: hold.backend_id, reason, reference },
     createdAt: asIso(hold.created_at_ms),
     expiresAt: asIso(hold.expires_at_ms),

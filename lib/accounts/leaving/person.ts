@@ -10,7 +10,7 @@ import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
-import { mapPages } from "@/lib/db/pagination";
+import { mapPages, paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { describeMail, selectEmails } from "@/lib/mail/onboarding/onboarding-outbox";
@@ -19,7 +19,8 @@ import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
 
 /**
  * All stored data about a person, by email: the download on `/home/account` and the operator's export. It contains no
- * secrets or their hashes. A part without data is `null` or empty; credits and changes are lists of pages, which are read later.
+ * secrets or their hashes. A part without data is `null` or empty; credits, holds, events and changes are lists of pages, which
+ * are read later.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await accountBy(db, "email", email).select(accountAt(nowMs)).executeTakeFirst();
@@ -36,12 +37,6 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("email", "=", email)
     .orderBy("created_at_ms")
     .execute();
-  const events = await db
-    .selectFrom("events")
-    .select(["type", "at_ms", "data"])
-    .where("account_id", "=", id)
-    .orderBy("seq")
-    .execute();
   const emailChanges = await db
     .selectFrom("email_changes")
     .selectAll()
@@ -54,7 +49,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     exportedAt: asIso(nowMs),
     account: row ? exportAccount(row) : null,
     credits: listCreditEntries(db, id),
-    holds: await exportHolds(db, id),
+    holds: exportHolds(db, id),
     creditLimits: await exportCreditLimits(db, id, nowMs),
     billing: await exportBilling(db, id),
     unclaimedPurchases: (
@@ -77,7 +72,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     })),
     endedApps: toEndedApps(await endedApps(db, id, nowMs).execute()).map(describeEndedApp),
     passkeys: (await listPasskeys(db, id)).map(describePasskey),
-    events: events.map(({ type, at_ms, data }) => ({ type, at: asIso(at_ms), ...JSON.parse(data) })),
+    events: exportEvents(db, id),
     waitlist: waiting
       ? {
           joinedAt: asIso(waiting.joined_at_ms),
@@ -95,6 +90,20 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
       ...{ at: asIso(at_ms), who, what },
     })),
   };
+}
+
+/** What happened to the account, as its operator's systems are told: page by page. */
+function exportEvents(db: Db, accountId: string) {
+  const events = db.selectFrom("events").select(["seq", "type", "at_ms", "data"]);
+  const pages = paginate<{ seq: number; type: string; at_ms: number; data: string }>((last, limit) =>
+    events
+      .where("account_id", "=", accountId)
+      .where("seq", ">", last?.seq ?? 0)
+      .orderBy("seq")
+      .limit(limit)
+      .execute(),
+  );
+  return mapPages(pages, ({ type, at_ms, data }) => ({ type, at: asIso(at_ms), ...JSON.parse(data) }));
 }
 
 function describeSession(session: Session) {

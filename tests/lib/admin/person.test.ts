@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { exportPerson } from "@/lib/accounts/leaving/person";
 import { dayMs } from "@/lib/config/durations";
 import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
 import { startStage } from "@/tests/support/block";
@@ -10,6 +11,8 @@ import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
 const email = "ann.lee@example.com";
+
+type Kept = { holds: { reason: string }[]; events: { n?: number }[] };
 
 describe.each(engines)("a person's data on $name", async (engine) => {
   const stage = await startStage(engine);
@@ -137,5 +140,31 @@ describe.each(engines)("a person's data on $name", async (engine) => {
     expect(JSON.parse(download.text)).toMatchObject({ email, account: { plan: "licensed" } });
     const stranger = await service.submit("/home/export", {});
     expect([stranger.status, stranger.headers.location]).toEqual([303, "/sign-in?problem=ended"]);
+  });
+
+  it("is exported page by page where it has no end, in the order in which it happened", async () => {
+    const { id } = await service.adminJson<{ id: string }>(
+      "account",
+      "add",
+      "busy@example.com",
+      "--plan",
+      "licensed",
+    );
+    const numbers = Array.from({ length: 1001 }, (_, n) => n);
+    const rows = (values: (n: number) => (string | number)[]) =>
+      numbers.map((n) => `(${values(n).map((value) => `'${value}'`)})`).join(",");
+    // Of each two of one instant, the later id comes first.
+    await stage.query(`INSERT INTO holds (id, account_id, backend_id, thousandths, reason, created_at_ms, expires_at_ms)
+      VALUES ${rows((n) => [`hold_${9999 - n}`, id, "worker", 1000, n, n >> 1, 1])}`);
+    await stage.query(`INSERT INTO events (id, account_id, type, data, at_ms)
+      VALUES ${rows((n) => [`evt_${9999 - n}`, id, "credits.changed", `{"n":${n}}`, 1])}`);
+    const { holds, events } = await service.adminJson<Kept>("person", "export", "busy@example.com");
+    const inPairs = numbers.map((n) => Math.min(1000, n ^ 1));
+    expect(holds.map(({ reason }) => Number(reason))).toEqual(inPairs);
+    const written = events.flatMap(({ n }) => n ?? []);
+    expect(written).toEqual(numbers);
+    const kept = await exportPerson(await stage.open(), "busy@example.com", Date.now());
+    for (const part of [kept.holds, kept.events, kept.credits, kept.changes])
+      expect(part).toHaveProperty("next");
   });
 });
