@@ -3,6 +3,7 @@ import {
   type BackendRoute,
   backendRoutes,
   clientRoutes,
+  clientVersion,
   findBackendRoute,
   nothingHere,
   openRoutes,
@@ -63,6 +64,7 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   const site: Site = {
     url,
     routeAt: (path) => findBackendRoute(path)?.route,
+    clientVersion,
     loggedAs: "backend",
     isProxied: false,
     hasPageFor: () => true,

@@ -30,6 +30,8 @@ export type Site = {
   readonly url: string;
   /** The route at a path, if it is enabled. */
   routeAt: (path: string) => Route | undefined;
+  /** The version in the addresses of its client files, if it has any. */
+  clientVersion?: string;
   /** What names its addresses in the log, if that is not the public site. */
   loggedAs?: "office" | "backend";
   /** Whether its requests may come through proxies; otherwise the peer is the client, whatever stands in front. */

@@ -8,6 +8,7 @@ import { plainPage } from "@/lib/http/plain-page";
 import { isProgramPath } from "@/lib/http/program-path";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { isPage } from "@/lib/http/register/pages";
+import { clientVersion } from "@/lib/http/register/publications";
 import { type Answer, type Explain, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { perProcess } from "@/lib/process-singleton";
@@ -21,6 +22,7 @@ export const publicSite: Site = {
     return settings().appUrl;
   },
   routeAt: (path) => enabledRoutes().get(path),
+  clientVersion,
   isProxied: true,
   hasPageFor: ({ method, path }) => readMethods.includes(method) && !isProgramPath(path),
 };
@@ -40,7 +42,7 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithSch
 
 /**
  * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address lacks, 308
- * to the page without a slash at its end or a dot behind its host, 421 at another host. `undefined` if its route's handler
+ * to the page without a slash at its end or a dot behind its host, 302 to today's client file, 421 at another host. `undefined` if its route's handler
  * answers it, or, without a route, the page that says that there is nothing.
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
@@ -51,7 +53,8 @@ export function decide(call: Call, explain: Explain = errorParts): Answer | Prom
       ? shown.then((parts) => refuse(call, refused, parts))
       : refuse(call, refused, shown);
   }
-  return call.route ? answerWrongHost(call, call.route) : redirectTrailingSlash(call);
+  if (call.route) return answerWrongHost(call, call.route);
+  return redirectTrailingSlash(call) ?? redirectEarlierClient(call);
 }
 
 /** The 404 of an unknown address, unless a page says it, and the 405 of a method that an address lacks. */
@@ -92,6 +95,26 @@ function redirectTrailingSlash(call: Call): Answer | undefined {
   const page = site.routeAt(path.slice(0, -1));
   if (!page || !isPage(page)) return undefined;
   return redirect(call, page.path + search);
+}
+
+/**
+ * Redirects from a client file of an earlier version, which documents and lock files of then name, to today's, if the major
+ * version is the same. Not for good: the next release has another. A client that follows no redirect gets words that no
+ * compiler takes for a file.
+ */
+function redirectEarlierClient(call: Call): Answer | undefined {
+  const { site, method, path } = call;
+  const { clientVersion: today = "" } = site;
+  const [folder, version = "", major] = /\/((\d+)\.\d+\.\d+)\/(?=[^/]+$)/.exec(path) ?? [];
+  const isEarlier = version.localeCompare(today, "en", { numeric: true }) < 0;
+  if (!folder || !isEarlier || !today.startsWith(`${major}.`) || !readMethods.includes(method))
+    return undefined;
+  const newest = path.replace(folder, `/${today}/`);
+  const route = site.routeAt(newest);
+  if (!route) return undefined;
+  const body = `Version ${version} of this file is not here any more. The newest is at ${site.url}${newest}\n`;
+  const headers = ["location", newest];
+  return finalizeResponse(call, route, { status: 302, body, headers, caching: "public, max-age=300" });
 }
 
 /**

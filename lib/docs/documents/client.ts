@@ -31,6 +31,8 @@ export const client: DocumentText = {
 | Swift | ${download(clientFiles.swift)} | at the app's own scheme | the keychain, its key in the Secure Enclave |
 | Kotlin | ${download(clientFiles.kotlin)} | at the app's own scheme | the keystore, with its key |
 
+Keep the file in your own source. Its address names its version; once there is a newer one, the address of an earlier one leads there (\`302\`).
+
 The Swift file is for Apple's systems. Our tests run its loop and renewal on Linux too; there, Foundation without the correction of [swift-corelibs-foundation#5285](https://github.com/swiftlang/swift-corelibs-foundation/issues/5285) ends the program at an answer that breaks off before its headers end, so let a supervisor start it again.
 
 The files have no other dependency: this is the SDK. [Generate a client](${to.apiReference}#generate-a-client) for other languages.

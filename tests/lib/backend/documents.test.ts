@@ -35,6 +35,10 @@ describe("the documents of the backend API", async () => {
       "cache-control": "public, max-age=31536000",
     });
     expect(file.text).toContain(`// Corner Office backend client ${clientVersion},`);
+    expect(await read("/docs/1.3.0/corner-office-backend.ts")).toMatchObject({
+      status: 302,
+      headers: { location: clientRoutes.typescript.path },
+    });
     const { text } = await read("/docs");
     const programOf = (heading: string) =>
       blocksOf(text, heading).find(({ language }) => language === "ts")?.text ?? "";

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
+import { clientFiles } from "@/lib/http/register/publications";
 import { addresses, expectRefusal, expectStamp } from "@/tests/support/contract";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -106,5 +107,34 @@ describe("a trailing slash", () => {
   ])("%s %s answers %i", async (method, path, status) => {
     const answer = await service.ask(path, { method });
     expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
+  });
+});
+
+describe("a client file of an earlier version", () => {
+  it("leads to today's, which is of the same major version", async () => {
+    const newest = clientFiles.typescript.path;
+    const answer = await service.ask("/docs/client/1.3.0/corner-office.ts");
+    expect([answer.status, answer.text]).toEqual([
+      302,
+      `Version 1.3.0 of this file is not here any more. The newest is at ${service.url}${newest}\n`,
+    ]);
+    expect(answer.headers).toMatchObject({
+      location: newest,
+      "cache-control": "public, max-age=300",
+      "access-control-allow-origin": "*",
+      "content-type": "text/plain; charset=utf-8",
+    });
+    expect((await service.ask("/docs/client/1.3.0/corner_office.py", { method: "HEAD" })).status).toBe(302);
+  });
+
+  it.each([
+    "/docs/client/0.9.0/corner-office.ts",
+    "/docs/client/1.99.0/corner-office.ts",
+    "/docs/client/2.0.0/corner-office.ts",
+    "/docs/client/1.3.0/corner-office.rs",
+    "/docs/client/1.3.0/",
+    "/docs/1.3.0/client",
+  ])("is not there: %s", async (path) => {
+    expect((await service.ask(path)).status).toBe(404);
   });
 });
