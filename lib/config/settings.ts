@@ -185,6 +185,8 @@ export function parseSettings(environment: Environment) {
     drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
     metricsHost: env.METRICS_HOST ?? "127.0.0.1",
+    /** In which the monitoring names this machine, if in one of the public DNS. */
+    metricsDomain: env.METRICS_DOMAIN,
     /** The operators' office: where it listens, and the address in a browser. Undefined if it is off. */
     office: siteAt(env.OFFICE_PORT, env.OFFICE_HOST, env.OFFICE_URL),
     /** The backend API: where it listens, and its address, which assertions name. Undefined if it is off. */
@@ -222,6 +224,9 @@ const oneOf = <const Words extends readonly string[]>(...words: Words) =>
     .toLowerCase()
     .pipe(z.enum(words, { error: `must be ${inWords.format(words)}` }));
 
+const hostName = (example: string) =>
+  z.string().regex(/^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/, `must be a host name like ${example}`);
+
 const secret = z.string().min(32, "must be 32 characters or more");
 
 const postgresUrl = z
@@ -236,10 +241,7 @@ const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
   APP_URL: z.string().transform(parseOrigin).optional(),
-  PASSKEY_HOST: z
-    .string()
-    .regex(/^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/, "must be a host name like office.example.com")
-    .optional(),
+  PASSKEY_HOST: hostName("office.example.com").optional(),
   HSTS_INCLUDE_SUBDOMAINS: oneOf("true", "false").default("false"),
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
@@ -290,6 +292,7 @@ const environmentSchema = z.object({
   DRAIN_SECONDS: wholeNumber(0, 300).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).optional(),
   METRICS_HOST: z.string().optional(),
+  METRICS_DOMAIN: hostName("prod.example.com").optional(),
   OFFICE_PORT: wholeNumber(1, 65_535).optional(),
   OFFICE_HOST: z.string().optional(),
   OFFICE_URL: z.string().transform(parseOrigin).optional(),

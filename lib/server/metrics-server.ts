@@ -39,11 +39,13 @@ export function createMetricsServer(metrics: Metrics): Server {
   });
 }
 
-const useOwnHost = "Ask for this machine by an address, by METRICS_HOST or by a name of its own network.\n";
+const useOwnHost =
+  "Ask for this machine by an address, by METRICS_HOST, by a name of its own network or by one that ends in METRICS_DOMAIN.\n";
 
 /**
- * Whether a Host names this machine: an address, `METRICS_HOST`, the machine's name, or a name that no public DNS has. A page
- * that points its own name at this port then reads nothing (DNS rebinding). Programs of HTTP/1.0 may send none.
+ * Whether a Host names this machine: an address, `METRICS_HOST`, the machine's name, a name that no public DNS has, or one of
+ * `METRICS_DOMAIN`. A page that points its own name at this port then reads nothing (DNS rebinding). Programs of HTTP/1.0 may
+ * send none.
  */
 function isOwnHost(host: string | undefined): boolean {
   if (host === undefined) return true;
@@ -52,9 +54,10 @@ function isOwnHost(host: string | undefined): boolean {
   const ofNetwork =
     /^[^.]+$|\.(?:localhost|local|internal|svc|home\.arpa|intranet|private|corp|home|lan|consul)$/;
   const isAddress = isIP(name.replace(/^\[|\]$/g, "")) !== 0;
-  return (
-    isAddress || ofNetwork.test(name) || [settings().metricsHost, machineName().toLowerCase()].includes(name)
-  );
+  const { metricsHost, metricsDomain } = settings();
+  const isOfDomain = metricsDomain !== undefined && `.${name}`.endsWith(`.${metricsDomain}`);
+  const isOwn = isOfDomain || [metricsHost, machineName().toLowerCase()].includes(name);
+  return isAddress || isOwn || ofNetwork.test(name);
 }
 
 let countedAtMs = Number.NEGATIVE_INFINITY;

@@ -196,7 +196,11 @@ describe("the port of metrics", () => {
 
   it("answers this machine's own names, and no name that a page can point at it (DNS rebinding)", async () => {
     const port = await reservePort();
-    const started = await Service.start({ METRICS_PORT: String(port), METRICS_HOST: "localhost" });
+    const started = await Service.start({
+      METRICS_PORT: String(port),
+      METRICS_HOST: "localhost",
+      METRICS_DOMAIN: "prod.example.com",
+    });
     const asked = async (host: string) => (await sendTo(port, "/metrics", { headers: { host } })).status;
     const own = [
       "10.1.2.3:9464",
@@ -207,18 +211,20 @@ describe("the port of metrics", () => {
       "office.monitoring.svc:9464",
       "office.node.dc1.consul:9464",
       "web1.lan",
+      "Office-1.prod.example.com:9464",
     ];
     for (const host of [...own, hostname()]) expect(await asked(host), host).toBe(200);
     for (const host of [
       "attacker.example.com",
       "127.0.0.1.nip.io",
       "localhost.example.com:9464",
+      "attackersprod.example.com",
       "1.2.3.4.5",
     ])
       expect(await asked(host), host).toBe(421);
     expect((await sendTo(port, "/metrics?name[]=up", {})).status).toBe(200); // `params` of a Prometheus
     expect((await sendTo(port, "/metrics", { headers: { host: "attacker.example.com" } })).text).toBe(
-      "Ask for this machine by an address, by METRICS_HOST or by a name of its own network.\n",
+      "Ask for this machine by an address, by METRICS_HOST, by a name of its own network or by one that ends in METRICS_DOMAIN.\n",
     );
     await started.stop();
   });
