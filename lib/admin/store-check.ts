@@ -82,7 +82,7 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
   const { rows: missing } = await sql<{ what: string }>`
     SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
     FROM pg_class, unnest(CASE relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['USAGE', 'SELECT'] END) AS privilege
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S') AND relname NOT LIKE 'kysely%'
+    WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'S') AND relname NOT LIKE 'kysely%'
       AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(pg_class.oid, privilege)
         ELSE has_sequence_privilege(pg_class.oid, privilege) END
     GROUP BY relname ORDER BY relname`.execute(db);

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { queryOnce } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { serve } from "@/tests/support/loopback";
@@ -104,6 +105,7 @@ describe.each(engines)("check on $name", (engine) => {
       url.pathname += "_without_tables";
       const name = url.pathname.slice(1);
       const role = `maker_of_${name}`;
+      const ofStage = new URL(url);
       await stage.query(`CREATE ROLE ${role} LOGIN`);
       await stage.query(`CREATE DATABASE ${name}`);
       url.username = role;
@@ -112,11 +114,13 @@ describe.each(engines)("check on $name", (engine) => {
       expect(await remedy()).toBe(
         "GRANT USAGE, CREATE ON SCHEMA public to this role, which makes the tables; or run 'migrate' as a role that may.",
       );
-      await stage.query(`ALTER ROLE ${role} SET search_path = office`);
+      await stage.query(`ALTER ROLE ${role} SET search_path = "Our Office"`);
       expect(await remedy()).toBe(
         "Create the schema that this role's search_path names: CREATE SCHEMA public.",
       );
-      await stage.query(`DROP DATABASE ${name}`);
+      await queryOnce(ofStage.href, `CREATE SCHEMA "Our Office" AUTHORIZATION ${role}`);
+      expect((await operateAsUser("check")).stdout).toMatch(/^✓ store +PostgreSQL answers$/m);
+      await stage.query(`DROP DATABASE ${name} WITH (FORCE)`);
       await stage.query(`DROP ROLE ${role}`);
     });
 
