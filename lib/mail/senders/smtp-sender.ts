@@ -74,10 +74,11 @@ const pauseMs = 1000; // 1 second
 /** A refusal of the mail that is about its recipient's address or mailbox, or its size or form (RFC 3463 §3). */
 const aboutThisMail = /\b5\.(1\.([1-6]|10)|2\.[1-4]|3\.4|6\.\d+)\b/;
 /**
- * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, or our name or address, of which
- * Postfix and Exim say only here what they think.
+ * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, our name or address, of which
+ * Postfix and Exim say only here what they think, or how much we have sent, for which providers have no code in common.
  */
-const aboutUs = /\b5\.7\.\d|\brelay|\bauthenticat|\bhelo command\b|\bsender\b/i;
+const aboutUs =
+  /\b5\.(7\.\d|1\.[78]\b)|\brelay|\bauthenticat|\bhelo command\b|\bsender\b|\btry again\b|\b(send|sending|outgoing|hour|hourly|daily)\b.{0,20}\b(limit|quota)|\bper (hour|day)\b/i;
 
 /**
  * A permanent refusal of the recipient or of this mail (RFC 5321 §4.2.1) is final. Anything else is retried, because time or the

@@ -269,6 +269,18 @@ describe("SMTP", async () => {
     [".", "550 5.7.0 Requested action not taken: too many emails per second", true, 1000],
     // Exim and Postfix without our password.
     ["RCPT", "550 relay not permitted, authentication required", true, 0],
+    // What we may send is used up (nodemailer/nodemailer#1555 and #1137, gophish/gophish#3231, ChangemakerStudios/Papercut-SMTP#199).
+    [
+      "RCPT",
+      "550-Requested action not taken: mailbox unavailable\r\n550 Failure sending mail. Try again later.",
+      true,
+      0,
+    ],
+    ["RCPT", "550 User office@example.com has exceeded its 24-hour sending limit.", true, 0],
+    ["RCPT", "550 send spam mail rejected: exceeded hour limit", true, 0],
+    ["RCPT", "550 User has exceeded outgoing email quota", true, 0],
+    ["RCPT", "550 example.com has exceeded the max emails per hour (500/500) allowed.", true, 0],
+    ["RCPT", "554 5.1.8 Email Outgoing Blocked", true, 0],
     // Where our own address is not known (nodemailer/nodemailer#697, docker-mailserver/docker-mailserver#2257).
     [
       "RCPT",
@@ -281,6 +293,7 @@ describe("SMTP", async () => {
     // About the recipient or the mail.
     ["RCPT", "550 No such user here", false, 0],
     ["RCPT", "550 5.4.1 Recipient address rejected: Access denied", false, 0],
+    ["RCPT", "552 5.2.2 The email account that you tried to reach is over quota.", false, 0],
     [".", "550 5.1.1 The email account that you tried to reach does not exist.", false, 0],
     [".", "552 5.3.4 Message size exceeds fixed limit", false, 0],
   ] as const)("at %j takes %j for what it is about", async (at, reply, mayRetry, pauseMs) => {
