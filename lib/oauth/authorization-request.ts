@@ -1,7 +1,7 @@
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { connectEndpoints } from "@/lib/http/register/oauth";
+import { connectEndpoints, isTokenPath } from "@/lib/http/register/oauth";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
 
 /** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */
@@ -23,17 +23,17 @@ const knownParameters = new Set([
  * path: we have one path, and the cookie names the request.
  */
 export function targetFor({ path, query }: Pick<Call, "path" | "query">, uid = ""): string {
-  const { authorization, resume } = connectEndpoints;
+  const { authorization, resume, token } = connectEndpoints;
+  if (isTokenPath(path)) return token.path;
   if (path === resume.path) return `${authorization.path}/${uid}`;
   return path === authorization.path ? `${path}?${readRequest(query)}` : path;
 }
 
 /** The body for the library. It gets no scope and no resource of a token: we grant the one, and bind the other ourselves. */
 export function bodyFor({ path }: Pick<Call, "path">, form: URLSearchParams): string {
-  const { device, token } = connectEndpoints;
-  if (path === device.path) return `${readRequest(form)}`;
+  if (path === connectEndpoints.device.path) return `${readRequest(form)}`;
   const read = new URLSearchParams(form);
-  if (path === token.path) for (const name of ["scope", "resource"]) read.delete(name);
+  if (isTokenPath(path)) for (const name of ["scope", "resource"]) read.delete(name);
   return `${read}`;
 }
 

@@ -13,7 +13,7 @@ import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { handleEndpoint, type RouteHandler } from "@/lib/http/handler";
-import { connectEndpoints } from "@/lib/http/register/oauth";
+import { connectEndpoints, isTokenPath } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -48,7 +48,7 @@ const maxLogged = 400; // characters of a client id
 /** A request is refused if it is malformed, counted, put to the library, issued what that allows, and answered. */
 async function exchange(call: Call): Promise<ResponseParts> {
   const { path, query, headers, client } = call;
-  const { authorization, device, resume, revocation, token } = connectEndpoints;
+  const { authorization, device, resume, revocation } = connectEndpoints;
   const form = withoutEmpty(call.fields);
   const clientHeaders = readClientHeaders(headers, form);
   const malformed = findMalformed(call, form);
@@ -76,7 +76,7 @@ async function exchange(call: Call): Promise<ResponseParts> {
   if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
   if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
   if (await isAccessTokenRevoked(call, form, answer)) return { status: 200, body: null };
-  if (path === token.path) return issueTokens(call, form, asked, answer);
+  if (isTokenPath(path)) return issueTokens(call, form, asked, answer);
   const isCode = path === device.path && answer.status === 200;
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
 }

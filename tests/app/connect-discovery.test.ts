@@ -90,6 +90,22 @@ describe("an agent that was told an address with a slash at its end", () => {
   });
 });
 
+// modelcontextprotocol/python-sdk#3240, #3250
+it("an agent that has not read the metadata since it was started renews where it guesses the token endpoint", async () => {
+  const owner = await Browser.admit(service, "guess@example.com", "--plan", "licensed");
+  const { refresh_token = "" } = await connectApp(await makeApp(service), owner, service, {
+    resource: `${url}/mcp`,
+  });
+  const grant = { grant_type: "refresh_token", client_id: "native", refresh_token, resource: `${url}/mcp` };
+  const { status, text } = await service.submit("/token", { ...grant, scope: "account:read" });
+  expect(status).toBe(200);
+  expect((await service.submit("/token", { ...grant, refresh_token: "none" })).status).toBe(400);
+  const headers = { authorization: `Bearer ${JSON.parse(text).access_token}` };
+  expect((await postLegacy(service, called, { path: "/mcp", headers })).status).toBe(200);
+  const got = await service.ask("/token");
+  expect([got.status, got.headers.allow]).toEqual([405, "POST, OPTIONS"]);
+});
+
 describe("a page of another site", () => {
   const documented = "Authorization, DPoP, Content-Type, MCP-Protocol-Version";
   const known = ["", "/"].flatMap((end) => [
@@ -97,7 +113,7 @@ describe("a page of another site", () => {
     ...resources.map((path) => metadata + path + end),
   ]);
   const readable = [...known, "/.well-known/jwks.json", "/.well-known/mcp/server.json", "/openapi.json"];
-  const endpoints = ["token", "device", "revoke", "register"].map((name) => `/oauth/${name}`);
+  const endpoints = ["/token", ...["token", "device", "revoke", "register"].map((name) => `/oauth/${name}`)];
   const preflight = (path: string, names: string, origin = "https://inspector.example") =>
     service.ask(path, {
       method: "OPTIONS",

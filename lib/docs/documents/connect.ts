@@ -11,7 +11,7 @@ import { publications } from "@/lib/http/register/publications";
 import { nativeClient } from "@/lib/oauth/clients";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 
-const { authorization, token, device, revocation } = connectEndpoints;
+const { authorization, token, guessedToken, device, revocation } = connectEndpoints;
 const { idle, app: days, ended } = sessionDays;
 const reuse = oauthSeconds.refreshTokenReuse;
 
@@ -141,6 +141,6 @@ For ${ended} days after the end of a session, \`error_description\` says why it 
 
 The page with a \`400\` says which it is: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not.
 
-The endpoints are \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\` and \`${revocation.path}\`. A redirect to your app contains our URL as \`iss\` (RFC 9207); compare it with the URL that you used.
+The endpoints are \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\` and \`${revocation.path}\`; \`${guessedToken.path}\` is the same as \`${token.path}\`, because some libraries renew there after a restart. A redirect to your app contains our URL as \`iss\` (RFC 9207); compare it with the URL that you used.
 `,
 };
