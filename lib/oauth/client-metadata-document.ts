@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { knownContents } from "@/lib/config/client-documents";
 import { readClientName } from "@/lib/oauth/clients";
-import { findRedirectFault } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault, withoutAnyPort } from "@/lib/oauth/redirect-uri";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { readBounded } from "@/lib/runtime/read-bounded";
@@ -20,7 +20,9 @@ const metadata = z
     redirect_uris: z
       .array(z.unknown())
       .transform((uris) =>
-        uris.filter((uri): uri is string => typeof uri === "string" && !findRedirectFault(uri)),
+        uris
+          .map(withoutAnyPort)
+          .filter((uri): uri is string => typeof uri === "string" && !findRedirectFault(uri)),
       ),
     dpop_bound_access_tokens: z.boolean().optional().catch(undefined),
     token_endpoint_auth_method: z.string().default("none"),
@@ -73,9 +75,9 @@ async function readDocument(address: string, request: Parameters<typeof fetch>):
   return Response.json(document, { headers: caching });
 }
 
-/** What is used of a document. Throws why it cannot be. */
+/** What is used of a document. Throws why it cannot be. A library that writes one by a schema says `null` for what it lacks. */
 export function parseDocument(text: string) {
-  const document = metadata.safeParse(JSON.parse(text));
+  const document = metadata.safeParse(JSON.parse(text, (_, value) => value ?? undefined));
   if (document.success) return document.data;
   const faults = document.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim());
   throw new Error(faults.join("; "));

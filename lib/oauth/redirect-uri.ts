@@ -51,6 +51,10 @@ export function spellingsOf(uri: string): string[] {
   ]);
 }
 
+/** A loopback address that is registered with `*` as its port: any, as without a port (gofastmcp.com/clients/auth/cimd). */
+export const withoutAnyPort = (uri: unknown) =>
+  typeof uri === "string" ? uri.replace(/^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*/i, "$1") : uri;
+
 const ofLoopback = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/?]|$)/i;
 
 function withSlash(uri: string): string {

@@ -52,7 +52,7 @@ export function issueClient(
   return { client_id: idPrefix + seal(purpose, idPrefix, JSON.stringify(metadata)), ...metadata };
 }
 
-/** Registers a client by its metadata document, or what that says now. */
+/** Registers a client by its metadata document, or what that says now, for a day at least. */
 export async function registerDocument(
   db: Db,
   document: Pick<Registration, "client_id" | "client_name" | "redirect_uris" | "dpop_bound_access_tokens">,
@@ -65,7 +65,13 @@ export async function registerDocument(
   await db
     .insertInto("connect_state")
     .values({ kind: "Client", id_hash, payload, expires_at_ms })
-    .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet({ payload }))
+    .onConflict((conflict) =>
+      conflict.columns(["kind", "id_hash"]).doUpdateSet((eb) => {
+        const before = eb.ref("connect_state.expires_at_ms");
+        const isSooner = eb(before, "<", expires_at_ms);
+        return { payload, expires_at_ms: eb.case().when(isSooner).then(expires_at_ms).else(before).end() };
+      }),
+    )
     .execute();
 }
 

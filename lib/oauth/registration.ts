@@ -4,7 +4,7 @@ import { parseJson } from "@/lib/http/json";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import type { ResponseParts } from "@/lib/http/response";
 import { clientDefaults, deviceGrant, readClientName, withoutRedirect } from "@/lib/oauth/clients";
-import { findRedirectFault } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault, withoutAnyPort } from "@/lib/oauth/redirect-uri";
 import { issueClient } from "@/lib/oauth/registered-clients";
 
 const { registrationBytes } = oauthBounds;
@@ -28,7 +28,7 @@ export const register = handleOperation(connectEndpoints.registration, ({ body, 
     grant_types,
     dpop_bound_access_tokens,
   }: Partial<Record<string, unknown>> = sent;
-  const asked = [redirect_uris ?? []].flat();
+  const asked = [redirect_uris ?? []].flat().map(withoutAnyPort);
   const allowed = asked.filter((uri) => !findFault(uri)).map(String);
   const application = {
     client_name: readClientName(client_name),

@@ -25,21 +25,23 @@ const keptMs = 10_000;
  * Reads the metadata document of a client that is not listed, for the owner whom it asks for access: no stranger makes us
  * fetch one. It registers the client, and is read anew for a request that comes later. Throws a 429.
  *
+ * @param mayAnswer - whether what it said before names where the answer goes; if not, it may have changed
  * @returns `reading` while its host has not answered; `undefined` if nothing was to be read
  */
 export async function readForOwner(
   clientId: string,
   accountId: string,
   nowMs: number,
+  mayAnswer: boolean,
 ): Promise<Outcome | "reading" | undefined> {
   if (!isUnlistedDocument(clientId)) return undefined;
   const registered = await findRegisteredClient(await store(), clientId, nowMs);
-  if (nowMs < (registered?.addedAtMs ?? 0) + oauthSeconds.request * 1000) return undefined;
+  if (mayAnswer && nowMs < (registered?.addedAtMs ?? 0) + oauthSeconds.request * 1000) return undefined;
   const { outcome } = await begin(clientId, accountId, nowMs);
   return withTimeout(answersWithinMs.documentForPage, outcome).catch((failure) => {
     if (!(failure instanceof TimeoutError)) throw failure;
     // While its host is away, what it said before counts.
-    return registered ? undefined : "reading";
+    return registered && mayAnswer ? undefined : "reading";
   });
 }
 

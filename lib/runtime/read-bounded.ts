@@ -1,4 +1,4 @@
-/** Reads the text of another service's response. Throws if it is larger than `maxBytes`: the rest is not read. */
+/** Reads the text of another service's response, without a byte order mark. Throws if it is larger than `maxBytes`: the rest is not read. */
 export async function readBounded(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -7,5 +7,5 @@ export async function readBounded(body: AsyncIterable<Uint8Array> | null, maxByt
     if (bytes > maxBytes) throw new Error(`is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
 import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
@@ -7,7 +8,7 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { authorizePath, redeemCode } from "@/tests/support/oauth-libraries";
 import { startOutside } from "@/tests/support/outside";
-import { answerApp, readQuestion } from "@/tests/support/owner";
+import { answerApp, goOn, readQuestion } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -284,6 +285,41 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
     expect((await ask(unnamed)).text).toContain(
       "It gave no name. It says that it is an app of librechat.example.com.",
     );
+  });
+
+  it("is read anew at once for an address that its document did not name, for it may have changed", async () => {
+    const moved = at("moved");
+    const newest = "https://librechat.example.com/oauth/newest";
+    documents[moved] = document(moved);
+    expect((await ask(moved)).status).toBe(200);
+    documents[moved] = { ...document(moved), redirect_uris: [newest] };
+    clock.pass(11_000);
+    expect((await ask(moved, newest)).status).toBe(200);
+  });
+
+  it("that was read again lately can be answered, however long ago it was read first", async () => {
+    const old = at("old");
+    documents[old] = document(old);
+    await ask(old);
+    clock.pass(dayMs - 60_000);
+    await ask(old);
+    const question = await readQuestion(owner);
+    clock.pass(2 * 60_000);
+    const { headers } = await owner.submit("/connect/answer", { ...question, answer: "approve" });
+    expect(headers.location).toMatch(/answered=request&outcome=approved/);
+    expect((await goOn(owner, headers.location)).headers.location).toMatch(`${to}?code=`);
+  });
+
+  it("may say * for any port of its owner's computer, as FastMCP's do, and null for what it lacks", async () => {
+    const local = at("local");
+    const callback = "http://localhost:51000/callback";
+    documents[local] = {
+      ...{ client_id: local, client_name: null, redirect_uris: ["http://localhost:*/callback"] },
+      ...{ token_endpoint_auth_method: null, client_secret: null, logo_uri: null },
+    };
+    const back = await answerApp(owner, service, service.url + pathOf(local, callback));
+    expect((await redeemCode(service, local, callback, back)).status).toBe(200);
+    expect((await ask(local, "http://localhost:51000/another")).status).toBe(400);
   });
 
   it("gets no answer at an address that its document does not name", async () => {

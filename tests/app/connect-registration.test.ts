@@ -76,6 +76,14 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     expect(new URL(back).searchParams.get("code")).toMatch(/./);
   });
 
+  it("may register a loopback address with * for any port, which the answer leaves out", async () => {
+    const redirect_uris = ["http://127.0.0.1:*/callback", "https://desk.example:*/callback"];
+    const { status, text } = await registerNew({ redirect_uris });
+    expect(status).toBe(201);
+    expect(JSON.parse(text).redirect_uris).toEqual(["http://127.0.0.1/callback"]);
+    expect(await opens(JSON.parse(text).client_id)).toBe(303);
+  });
+
   // nightscout/nocturne#431, Abblix/Oidc.Server#280
   it("needs no redirect URI if it asks by device code, and then can't ask in a browser", async () => {
     const answer = await registerNew({ client_name: "Meter", grant_types: [deviceGrant] });

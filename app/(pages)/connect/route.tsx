@@ -121,7 +121,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
   });
   if (!(reader instanceof ApiError) && reader.by === "owner") {
     await keepSeenRequest(await store(), authorizationRequest, reader.account.id);
-    const outcome = await readForOwner(client.clientId, reader.account.id, call.nowMs);
+    const outcome = await readForOwner(client.clientId, reader.account.id, call.nowMs, client.mayAnswer);
     if (outcome === "reading")
       return { title: "Connect an app", content: <Reading at={client.documentHost} /> };
     if (outcome === "read") client = (await findRequestingClient(authorizationRequest)) ?? client;

@@ -51,6 +51,13 @@ it.each([
   });
 });
 
+it("a document that begins with a byte order mark, as editors on Windows write it, is read", async () => {
+  const client_id = "https://vscode.dev/oauth/client-metadata.json";
+  const text = JSON.stringify({ client_id, client_name: "Desk", redirect_uris: ["http://127.0.0.1/"] });
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(`\uFEFF${text}`)));
+  expect(await (await fetchMetadataDocument(client_id)).json()).toMatchObject({ client_name: "Desk" });
+});
+
 it("every document that is known may be fetched by default, and none of its redirect URIs is refused", () => {
   const known = settings().connectClients.flatMap((address) => knownContents(address) ?? []);
   expect(known.map(({ client_name }) => client_name)).toEqual([
