@@ -45,6 +45,10 @@ export async function authorizationServer(): Promise<Provider> {
       const exchange = exchangeOf(ctx);
       if (exchange) exchange.failure = failure;
     });
+    made.on("authorization.error", (ctx, { error_description }) => {
+      const exchange = exchangeOf(ctx);
+      if (exchange) exchange.refusal = error_description;
+    });
   }
   return made;
 }

@@ -229,10 +229,10 @@ async function refuse(
 /** Sends a browser to the owner's page, or to its app with the code that is stored, which is not the one that was made. */
 async function sendBrowserOn(
   call: Call,
-  { uid, code }: Exchange,
+  { uid, code, refusal = "" }: Exchange,
   answer: KoaContextWithOIDC,
 ): Promise<ResponseParts> {
-  const { path, query, headers } = call;
+  const { path, query, headers, requestId } = call;
   if (answer.status === 400) throw refuseClient(call, answer.body as Refusal);
   if (uid && code?.isOver) return redirectTo({ to: pageOfAnswer(uid, "app", "approved") });
   const made = answer.response.get("location");
@@ -241,7 +241,12 @@ async function sendBrowserOn(
   const isAuthorization = path === connectEndpoints.authorization.path;
   const isError = isAuthorization && location && !location.startsWith(`${pages.connect.path}?`);
   if (isError && !(await mayRedirectError(query.getAll("client_id")))) {
-    throw new RefusedRequest("The app asked in a way that cannot be answered.", refusalUrl(location));
+    log().info(
+      { requestId, client: query.get("client_id")?.slice(0, maxLogged), reason: refusal },
+      "refused",
+    );
+    const message = `The app asked in a way that cannot be answered: ${refusal}.`;
+    throw new RefusedRequest(message, refusalUrl(location, refusal));
   }
   const begun = [answer.response.headers["set-cookie"] ?? []].flat();
   const cookies = uid ? [settleRequest(headers, uid)] : begunIn(headers, begun);

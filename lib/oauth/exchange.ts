@@ -33,6 +33,8 @@ export type Exchange = {
   code?: { made: string; sent: string; isOver: boolean };
   /** Why the library failed. */
   failure?: unknown;
+  /** Why the library refused an authorization request: its own words. */
+  refusal?: string | undefined;
 };
 
 type LibraryRequest = Required<Pick<IncomingMessage, "method" | "url" | "headers">> & { body: Buffer };

@@ -58,13 +58,13 @@ export async function mayRedirectError(clientIds: string[]): Promise<boolean> {
   return isListed || (await findClient(await store(), id)) !== undefined;
 }
 
-/** The URL of our page that shows that a request was refused, with a link to the client's redirect URI. */
-export function refusalUrl(to: string): string {
-  return `${pages.connect.path}?refused=${seal("connect-refusal:v1", "", to)}`;
+/** The URL of our page that shows that a request was refused and why, with a link to the client's redirect URI. */
+export function refusalUrl(to: string, reason: string): string {
+  return `${pages.connect.path}?refused=${seal("connect-refusal:v1", "", `${to}\n${reason}`)}`;
 }
 
-/** The URL that the page links to; `undefined` if the parameter was not sealed by us. */
-export function readRefusal(sealed: string | undefined): URL | undefined {
-  const to = sealed && unseal("connect-refusal:v1", "", sealed);
-  return to ? new URL(to) : undefined;
+/** The URL that the page links to, and the reason; `undefined` if the parameter was not sealed by us. */
+export function readRefusal(sealed: string | undefined): { to: URL; reason: string | undefined } | undefined {
+  const [to, reason] = (sealed && unseal("connect-refusal:v1", "", sealed))?.split("\n") ?? [];
+  return to ? { to: new URL(to), reason } : undefined;
 }

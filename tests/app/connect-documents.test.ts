@@ -355,12 +355,22 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
     );
   });
 
-  it("gets no redirect for an error, as one that registered itself gets none", async () => {
-    const path = pathOf(own, to).replace("response_type=code", "response_type=token");
-    const { status, headers } = await service.ask(path, { headers: asPerson });
-    expect(status).toBe(303);
-    expect(headers.location).toMatch(/\/connect\?refused=[\w-]+$/);
-  });
+  it.each([
+    ["response_type=code", "response_type=token", "unsupported response_type requested"],
+    [/&code_challenge.*/, "", "Authorization Server policy requires PKCE to be used for this request"],
+  ])(
+    "gets no redirect for an error, as one that registered itself gets none, and a page that says which",
+    async (good, bad, why) => {
+      const path = pathOf(own, to).replace(good, bad);
+      const { status, headers } = await service.ask(path, { headers: asPerson });
+      expect(status).toBe(303);
+      expect(headers.location).toMatch(/\/connect\?refused=[\w-]+$/);
+      const { text } = await service.ask(String(headers.location), { headers: asPerson });
+      expect(text).toContain(`For its maker: ${why}.`);
+      expect(JSON.parse((await service.ask(path)).text).error.message).toContain(why);
+      await eventually(() => expect(service.log).toContain(why));
+    },
+  );
 
   it("is read twenty times in ten minutes for one owner at most", async () => {
     clock.pass(11 * 60_000);

@@ -49,8 +49,8 @@ export const { GET } = toPlatform(
     // An app usually sends its owner here when their last token, which lives for a minute, has expired.
     renewingSession(async (call) => {
       const query = Object.fromEntries(call.url.searchParams);
-      const refusedUrl = readRefusal(query.refused);
-      if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
+      const refusal = readRefusal(query.refused);
+      if (refusal) return { title: "Nothing was connected", content: <Refused {...refusal} /> };
       const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
       if (fault) {
         const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
@@ -215,7 +215,7 @@ function NothingToDo() {
   );
 }
 
-function Refused({ to }: { to: URL }) {
+function Refused({ to, reason }: { to: URL; reason: string | undefined }) {
   return (
     <>
       <p>
@@ -228,6 +228,7 @@ function Refused({ to }: { to: URL }) {
         </a>{" "}
         only if you came from there. Otherwise close this page.
       </p>
+      {reason && <p className="quiet">For its maker: {reason}.</p>}
     </>
   );
 }
