@@ -5,7 +5,11 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, json, linkToPage, table, to } from "@/lib/docs/markdown";
 import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
+import { accountScope } from "@/lib/oauth/resources";
+
+const { authorization, token, registration } = connectEndpoints;
 
 export const mcp: DocumentText = {
   title: "MCP",
@@ -78,6 +82,27 @@ Add a custom connector with the URL \`${clients.accountAddress}\`: in Claude und
 Clients that can only start a program connect through \`mcp-remote\`:
 
 ${code("console", `npx mcp-remote ${clients.address}`)}
+
+### Clients that ask for a client ID
+
+Some hosted clients, such as Gemini Enterprise, have a form instead. Register yours once, with the redirect URI that its form or its documents name:
+
+${code(
+  "sh",
+  `curl -sS --fail-with-body "$CORNER_OFFICE_URL${registration.path}" -H "Content-Type: application/json" \\
+  -d '{"client_name":"Gemini Enterprise","redirect_uris":["https://vertexaisearch.cloud.google.com/oauth-redirect"]}'`,
+)}
+
+| Field | What to fill in |
+| --- | --- |
+| MCP server | \`${clients.accountAddress}\` |
+| Client ID | the whole \`client_id\` of the answer; it lasts for a day, and once you have connected as long as a connection |
+| Client secret | nothing, or any text if the form insists: it is not read |
+| Authorization URL | \`${settings().appUrl}${authorization.path}\` |
+| Token URL, refresh URL | \`${settings().appUrl}${token.path}\` |
+| Scope | \`${accountScope}\` |
+
+The client has to use PKCE. Copilot Studio does with dynamic discovery, which needs no form. Where apps may not register themselves, [the operator adds](${to.connectAnApp}#who-your-app-is) the client.
 
 ### The Inspector
 
