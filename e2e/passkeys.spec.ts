@@ -76,6 +76,22 @@ test("an owner adds a passkey, signs in by autofill and by button, and removes i
   await expect(page.getByText("We could not tell whether that worked.")).toBeVisible();
 });
 
+test("an owner adds a passkey and signs in with it in a browser without WebAuthn's own JSON", async ({
+  page,
+  office: { service },
+}) => {
+  await page.addInitScript(() => {
+    for (const name of ["parseCreationOptionsFromJSON", "parseRequestOptionsFromJSON"])
+      Object.defineProperty(PublicKeyCredential, name, { value: undefined });
+    Object.defineProperty(PublicKeyCredential.prototype, "toJSON", { value: undefined });
+  });
+  await openWithPasskey(page, service, "older");
+  await signOut(page);
+  await page.waitForURL("/");
+  await page.goto("/sign-in");
+  await page.waitForURL("/home");
+});
+
 /* What browsers do with the credentials of password managers: objects that only look like theirs. */
 const ofManagers: [what: string, breakIt: () => void][] = [
   [

@@ -1,6 +1,14 @@
 /** Where a ceremony's options come from, and where its result is sent. */
 export type Addresses = { options: string; action: string };
 
+/** The options of a ceremony as the service sends them, with bytes in base64url. */
+type Asked<Options> = Omit<Options, "challenge" | "allowCredentials"> & { challenge: string };
+
+type AskedNew = Asked<Omit<PublicKeyCredentialCreationOptions, "user" | "excludeCredentials">> & {
+  user: PublicKeyCredentialUserEntityJSON;
+  excludeCredentials: { type: "public-key"; id: string }[];
+};
+
 /** A request that the service refused, in its words. */
 export class Refused extends Error {
   constructor(
@@ -24,7 +32,7 @@ export function explain(failure: unknown): string {
 /** Whether this browser can use passkeys on this page. They belong to a name, never to an IP address (WebAuthn §5.1.3). */
 export function canUsePasskeys(): boolean {
   const isNamed = !/^[\d.]+$|^\[/.test(location.hostname);
-  return isNamed && globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
+  return isNamed && globalThis.PublicKeyCredential !== undefined;
 }
 
 /**
@@ -35,7 +43,8 @@ export async function signWithPasskey(
   { options, action }: Addresses,
   how: Pick<CredentialRequestOptions, "mediation" | "signal"> = {},
 ): Promise<string> {
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await (await post(options)).json());
+  const asked: Asked<PublicKeyCredentialRequestOptions> = await (await post(options)).json();
+  const publicKey = { ...asked, challenge: fromBase64url(asked.challenge) };
   const credential = await navigator.credentials.get({ publicKey, ...how });
   try {
     return (await (await post(action, toJson(credential))).json()).to;
@@ -53,7 +62,13 @@ export async function createPasskey(
   fields: Record<string, string>,
 ): Promise<void> {
   const answer = await post(options, new URLSearchParams(fields));
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(await answer.json());
+  const asked: AskedNew = await answer.json();
+  const publicKey = {
+    ...asked,
+    challenge: fromBase64url(asked.challenge),
+    user: { ...asked.user, id: fromBase64url(asked.user.id) },
+    excludeCredentials: asked.excludeCredentials.map((held) => ({ ...held, id: fromBase64url(held.id) })),
+  };
   await post(action, toJson(await navigator.credentials.create({ publicKey })));
 }
 
@@ -79,6 +94,13 @@ function toJson(credential: Credential | null): string {
     response: { clientDataJSON, ...Object.fromEntries(written) },
   });
 }
+
+/*
+ * The browser's own `parseCreationOptionsFromJSON` and its pair are newer than passkeys: Chrome's last version for macOS 10.15
+ * (128) and Safari's for macOS 12 and iOS 16 lack them.
+ */
+const fromBase64url = (text: string) =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
 
 /** Takes a buffer or, from some managers, an array of bytes. */
 const toBase64url = (bytes: ArrayBuffer) =>
