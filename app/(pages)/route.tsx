@@ -29,56 +29,52 @@ const withoutPricesSeconds = 5;
 
 /** What a visitor gets, for whom, and with what. It is kept in two copies, one for browsers that look signed in. */
 export const { GET } = toPlatform(
-  handlePage(
-    pages.front,
-    async ({ headers, nowMs }) => {
-      const prices = await readPrices(nowMs);
-      const isSignedIn = hasSessionCookie(headers);
-      const asksForPlace = !isSignedIn && settings().signIn.kind !== "none";
-      return {
-        content: (
-          <div className="front">
-            <Hero isSignedIn={isSignedIn} offers={prices.offers} />
-            <Jobs />
-            <section className="split" aria-labelledby="approve">
-              <div>
-                <h2 id="approve">Nothing leaves without you</h2>
-                <p className="lead">
-                  Finished work waits for you in the app that prepared it. You send it, change it, or say what
-                  is wrong.
-                </p>
-                <ul className="marked">
-                  <li>
-                    <Icon name="check" />
-                    Each app asks you once before it connects, and you end its access with one click.
-                  </li>
-                  <li>
-                    <Icon name="check" />
-                    Here you see all that works for you, with your plan and your credits.
-                  </li>
-                  <li>
-                    <Icon name="check" />
-                    Only you approve: no program can, ours included.
-                  </li>
-                </ul>
-              </div>
-              <WaitingJob />
-            </section>
-            <Apps />
-            <Prices
-              {...prices}
-              begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
-            />
-            <Questions />
-            <WhoRunsIt />
-          </div>
-        ),
-        headers: ["link", discovery],
-        maxAgeSeconds: !prices.isWhole && withoutPricesSeconds,
-      };
-    },
-    wide,
-  ),
+  handlePage(pages.front, wide, async ({ headers, nowMs }) => {
+    const prices = await readPrices(nowMs);
+    const isSignedIn = hasSessionCookie(headers);
+    const asksForPlace = !isSignedIn && settings().signIn.kind !== "none";
+    return {
+      content: (
+        <div className="front">
+          <Hero isSignedIn={isSignedIn} offers={prices.offers} />
+          <Jobs />
+          <section className="split" aria-labelledby="approve">
+            <div>
+              <h2 id="approve">Nothing leaves without you</h2>
+              <p className="lead">
+                Finished work waits for you in the app that prepared it. You send it, change it, or say what
+                is wrong.
+              </p>
+              <ul className="marked">
+                <li>
+                  <Icon name="check" />
+                  Each app asks you once before it connects, and you end its access with one click.
+                </li>
+                <li>
+                  <Icon name="check" />
+                  Here you see all that works for you, with your plan and your credits.
+                </li>
+                <li>
+                  <Icon name="check" />
+                  Only you approve: no program can, ours included.
+                </li>
+              </ul>
+            </div>
+            <WaitingJob />
+          </section>
+          <Apps />
+          <Prices
+            {...prices}
+            begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
+          />
+          <Questions />
+          <WhoRunsIt />
+        </div>
+      ),
+      headers: ["link", discovery],
+      maxAgeSeconds: !prices.isWhole && withoutPricesSeconds,
+    };
+  }),
 );
 
 function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) {

@@ -6,7 +6,7 @@ import { readinessProblems } from "@/lib/runtime/readiness";
 
 /** Readiness for load balancers. Liveness is `/api/health`. */
 export const { GET, HEAD } = toPlatform(
-  handleOperation(probes.ready, ({ headers, nowMs }) => {
+  handleOperation(probes.ready, {}, ({ headers, nowMs }) => {
     const proxies = countProxies(headers, nowMs);
     if (proxies !== undefined) return { status: 200, body: `proxies ${proxies}\n` };
     const missing = readinessProblems();

@@ -1,6 +1,10 @@
-import type { Caller } from "@/lib/accounts/caller";
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/tokens/credential";
+import type { CheckOptions } from "@/lib/http/checks/check";
 import { ApiError, type ErrorCode, errorCatalogue, retryAfterOutage } from "@/lib/http/errors";
+
+/** What the handler of an operation checks that needs a session. */
+export const byToken: CheckOptions<Caller> = { identify: (call) => identifyCaller(call, "api") };
 
 /**
  * The account that an operation is about. Throws an {@link ApiError}: 401 if the caller is signed out, else this code, a

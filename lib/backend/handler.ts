@@ -29,10 +29,11 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   const handlers = new Map<Route, RouteHandler>(
     names.map((name) => [
       backendRoutes[name],
-      handleEndpoint<Backend>(backendRoutes[name], endpoints[name], {
-        identify: (call) => identifyBackend(call, backendRoutes[name]),
-        explain,
-      }),
+      handleEndpoint<Backend>(
+        backendRoutes[name],
+        { identify: (call) => identifyBackend(call, backendRoutes[name]), explain },
+        endpoints[name],
+      ),
     ]),
   );
   for (const route of Object.values(clientRoutes)) {
@@ -43,7 +44,7 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
     );
   }
   const { docs, openapi } = openRoutes;
-  const document = handleOperation(docs, ({ headers }) => {
+  const document = handleOperation(docs, {}, ({ headers }) => {
     const isShown = headers.get("accept")?.includes("text/html");
     return isShown
       ? { status: 200, body: backendPage(), mediaType: "text/html; charset=utf-8" }
@@ -52,15 +53,11 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   handlers.set(docs, document);
   handlers.set(
     openapi,
-    handleOperation(openapi, () => ({ status: 200, body: backendDescription() })),
+    handleOperation(openapi, {}, () => ({ status: 200, body: backendDescription() })),
   );
-  const nothing = handleEndpoint(
-    nothingHere,
-    () => {
-      throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
-    },
-    { explain },
-  );
+  const nothing = handleEndpoint(nothingHere, { explain }, () => {
+    throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
+  });
   const site: Site = {
     url,
     routeAt: (path) => findBackendRoute(path)?.route,

@@ -12,21 +12,17 @@ export type MakePublication = (url: URL) => Publication | undefined | Promise<Pu
 
 /** The handler of a publication for programs, with `ETag` and 304. 404 if there is none. */
 export function publish(route: Route, make: MakePublication): RouteHandler {
-  return handleEndpoint(
-    route,
-    async ({ headers: sent, url }) => {
-      const publication = await make(url);
-      if (!publication) throw new ApiError("not_found");
-      const { mediaType = "application/json", body: said, headers = [] } = publication;
-      const body = typeof said === "string" ? said : JSON.stringify(said);
-      const etag = `"${hashContent(body)}"`;
-      const answer = { mediaType, headers: [...headers, "etag", etag] };
-      return matchesEtag(sent.get("if-none-match"), etag)
-        ? { ...answer, status: 304, body: null }
-        : { ...answer, status: 200, body };
-    },
-    { explain: inPlainText },
-  );
+  return handleEndpoint(route, { explain: inPlainText }, async ({ headers: sent, url }) => {
+    const publication = await make(url);
+    if (!publication) throw new ApiError("not_found");
+    const { mediaType = "application/json", body: said, headers = [] } = publication;
+    const body = typeof said === "string" ? said : JSON.stringify(said);
+    const etag = `"${hashContent(body)}"`;
+    const answer = { mediaType, headers: [...headers, "etag", etag] };
+    return matchesEtag(sent.get("if-none-match"), etag)
+      ? { ...answer, status: 304, body: null }
+      : { ...answer, status: 200, body };
+  });
 }
 
 /** A publication of plain lines. */

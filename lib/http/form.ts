@@ -36,40 +36,34 @@ type FormOptions<Who> = Pick<CheckOptions<Who>, "identify" | "hasProof"> & {
  */
 export function handleForm<Who = undefined>(
   route: Route,
+  { explained, page = () => route.page ?? pages.home.path, ...options }: FormOptions<Who>,
   work: FormWork<Who>,
-  { explained, page = () => route.page ?? pages.home.path, ...options }: FormOptions<Who> = {},
 ): RouteHandler {
   const send = (call: Call, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(call.field("email")), ...cookies] });
   const back = (call: Call, problem: string) => send(call, { to: withProblem(page(call), problem) });
-  return handleEndpoint<Who>(
-    route,
-    async (call, who) => {
-      const done = await work(call, who);
-      if ("status" in done) return done;
-      return "away" in done ? redirectAway(done.away) : send(call, done);
-    },
-    {
-      explain: (error, call) => {
-        const { status, code, reason } = error;
-        if (reason === "no cookies") return back(call, "cookies");
-        if (reason === "no proof") return back(call, "confirm#ways");
-        if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
-        if (explained?.includes(code)) return back(call, code);
-        const whose = error instanceof LimitError ? error.whose : "network";
-        if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
-        const ours = reason === "unknown outcome" ? "unknown" : "unavailable";
-        if (status >= 500) return back(call, withReference(ours, call.requestId));
-        if (status === 409) return back(call, "account");
-        if (status === 401) {
-          const cookies = route.page ? [keepAskedPage(route.page)] : [];
-          return send(call, { to: withProblem(pages.signIn.path, "ended"), cookies });
-        }
-        return inPlainText(error);
-      },
-      ...options,
-    },
-  );
+  const explain: HandlerOptions<Who>["explain"] = (error, call) => {
+    const { status, code, reason } = error;
+    if (reason === "no cookies") return back(call, "cookies");
+    if (reason === "no proof") return back(call, "confirm#ways");
+    if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
+    if (explained?.includes(code)) return back(call, code);
+    const whose = error instanceof LimitError ? error.whose : "network";
+    if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
+    const ours = reason === "unknown outcome" ? "unknown" : "unavailable";
+    if (status >= 500) return back(call, withReference(ours, call.requestId));
+    if (status === 409) return back(call, "account");
+    if (status === 401) {
+      const cookies = route.page ? [keepAskedPage(route.page)] : [];
+      return send(call, { to: withProblem(pages.signIn.path, "ended"), cookies });
+    }
+    return inPlainText(error);
+  };
+  return handleEndpoint<Who>(route, { explain, ...options }, async (call, who) => {
+    const done = await work(call, who);
+    if ("status" in done) return done;
+    return "away" in done ? redirectAway(done.away) : send(call, done);
+  });
 }
 
 /**

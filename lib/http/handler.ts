@@ -58,10 +58,10 @@ export type HandlerOptions<Who> = CheckOptions<Who> & {
 /** Creates the handler of an operation, and of what scripts of our pages fetch: it refuses by an ApiError in JSON. */
 export function handleOperation<Who = undefined>(
   route: Route,
+  options: CheckOptions<Who>,
   work: Work<Who>,
-  options: CheckOptions<Who> = {},
 ): RouteHandler {
-  return handleEndpoint(route, work, { ...options, explain: errorParts });
+  return handleEndpoint(route, { ...options, explain: errorParts }, work);
 }
 
 /**
@@ -70,8 +70,8 @@ export function handleOperation<Who = undefined>(
  */
 export function handleEndpoint<Who = undefined>(
   route: Route,
-  work: Work<Who>,
   options: HandlerOptions<Who>,
+  work: Work<Who>,
 ): RouteHandler {
   if (route.credential && !options.identify) throw new Error(`${route.path}: no one reads its credential`);
   if (route.needsProof && !options.hasProof) throw new Error(`${route.path}: no one asks for the proof`);

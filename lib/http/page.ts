@@ -25,13 +25,15 @@ export type PageOptions<Content, Who = undefined, Page extends Route = Route> = 
 /** Creates the handler of a page. */
 export function handlePage<Content extends { content: unknown }, Who, Page extends Route>(
   page: Page,
-  show: Show<Content, Who>,
   { lay, explain, ...checks }: PageOptions<Content, Who, Page>,
+  show: Show<Content, Who>,
 ): RouteHandler {
   const answer = (shown: Content | ResponseParts, call: Call) =>
     "content" in shown ? lay(shown, call, page) : shown;
-  return handleEndpoint<Who>(page, async (call, who) => answer(await show(call, who), call), {
+  const options = {
     ...checks,
-    explain: async (error, call, who) => answer(await explain(error, call, who), call),
-  });
+    explain: async (error: ApiError, call: Call, who: Who | undefined) =>
+      answer(await explain(error, call, who), call),
+  };
+  return handleEndpoint<Who>(page, options, async (call, who) => answer(await show(call, who), call));
 }

@@ -19,7 +19,7 @@ const types: Record<string, string> = {
 /** The route handler of a file in `public/`, immutable if its name or query contains its version. */
 export function fileHandler(file: Route): RouteHandler {
   const extension = extname(file.path);
-  return handleOperation(file, ({ search }) => ({
+  return handleOperation(file, {}, ({ search }) => ({
     status: 200,
     body: readFileSync(`public${file.path}`),
     mediaType: types[extension] ?? "application/octet-stream",

@@ -27,9 +27,10 @@ import { authorizationHint } from "@/lib/oauth/server-metadata";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  return handleOperation({ ...mcpServer, path }, (call) => answerMessage(call, path, createServer), {
-    quotaKey: (call) => (call.client.isHosted ? accountKey(call) : undefined),
-  });
+  const quotaKey = (call: Call) => (call.client.isHosted ? accountKey(call) : undefined);
+  return handleOperation({ ...mcpServer, path }, { quotaKey }, (call) =>
+    answerMessage(call, path, createServer),
+  );
 }
 
 /** The key of the caller's account, because a hosted agent sends the requests of many owners from one address. */

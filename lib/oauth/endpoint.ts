@@ -40,7 +40,7 @@ import { log } from "@/lib/runtime/log";
  * over as one. The host is always that of `APP_URL`, never the request's.
  */
 export function connectEndpoint(route: Route): RouteHandler {
-  return handleEndpoint(route, exchange, { explain });
+  return handleEndpoint(route, { explain }, exchange);
 }
 
 const maxLogged = 400; // characters of a client id

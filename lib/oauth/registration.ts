@@ -17,7 +17,7 @@ const maxUriCharacters = 400;
  * of its metadata is left out or replaced by our defaults, which the response shows (§3.2.1): a client sends the
  * addresses of all its platforms, and one that is refused for one of them cannot be connected at all.
  */
-export const register = handleOperation(connectEndpoints.registration, ({ body, nowMs }) => {
+export const register = handleOperation(connectEndpoints.registration, {}, ({ body, nowMs }) => {
   const sent = parseJson(body);
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
     return refuse("invalid_client_metadata", "The body is not a JSON object.");

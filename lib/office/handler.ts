@@ -40,7 +40,7 @@ export function createOffice(url: string): { site: Site; answer: Answering } {
     isProxied: false,
     hasPageFor: () => true,
   };
-  const nothing = handlePage(nothingHere, refuseUnknown, inOffice);
+  const nothing = handlePage(nothingHere, inOffice, refuseUnknown);
   const answer: Answering = (call) =>
     inBackground(async () => (await decide(call, showProblem)) ?? (handlers.get(call.path) ?? nothing)(call));
   return { site, answer };
@@ -74,7 +74,7 @@ async function lay(shown: Shown): Promise<ResponseParts> {
 function listHandlers(): Map<string, RouteHandler> {
   const handlers = new Map<string, RouteHandler>();
   const add = (route: Route, show: Show<Shown, OfficeSession>, explain = inOffice.explain) =>
-    handlers.set(route.path, handlePage(route, show, { ...inOffice, explain }));
+    handlers.set(route.path, handlePage(route, { ...inOffice, explain }, show));
   for (const page of officePages) {
     const route = { ...reads, ...byOperators, path: page.path };
     add(route, (call, session) => showPage(page, call, session), signInFirst);

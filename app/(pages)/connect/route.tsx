@@ -46,6 +46,7 @@ const problems: Record<string, Problem> = {
 export const { GET } = toPlatform(
   handlePage(
     pages.connect,
+    narrow,
     // An app usually sends its owner here when their last token, which lives for a minute, has expired.
     renewingSession(async (call) => {
       const query = Object.fromEntries(call.url.searchParams);
@@ -92,7 +93,6 @@ export const { GET } = toPlatform(
         ),
       };
     }),
-    narrow,
   ),
 );
 

@@ -12,13 +12,10 @@ import { Documents, Name } from "./documents";
 export function documentPage(page: Page): RouteHandler {
   const document = findDocument(page.path);
   if (!document) throw new Error(`${page.path} has no document`);
-  return handlePage(
-    page,
-    ({ headers }) =>
-      prefersMarkdown(headers)
-        ? { ...publishedMarkdown(document), status: 200, caching: "public, no-cache" }
-        : show(document),
-    wide,
+  return handlePage(page, wide, ({ headers }) =>
+    prefersMarkdown(headers)
+      ? { ...publishedMarkdown(document), status: 200, caching: "public, no-cache" }
+      : show(document),
   );
 }
 

@@ -61,6 +61,7 @@ export function ownerPage(
 ): RouteHandler {
   return handlePage(
     page,
+    wide,
     renewingSession(async (call, isAway) => {
       const { url, headers, nowMs } = call;
       const isLocal = settings().signIn.kind === "local";
@@ -168,7 +169,6 @@ export function ownerPage(
         links: <Links at={page} email={account?.email} isLocal={isLocal} />,
       };
     }),
-    wide,
   );
 }
 

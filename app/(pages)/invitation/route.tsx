@@ -24,6 +24,7 @@ import { TryAgain } from "../try-again";
 export const { GET } = toPlatform(
   handlePage(
     pages.invitation,
+    narrow,
     renewingSession(async ({ url, headers, nowMs, requestId }) => {
       if (settings().signIn.kind === "clerk") {
         const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
@@ -47,7 +48,6 @@ export const { GET } = toPlatform(
       const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
       return { title: "You are invited", problem, content };
     }),
-    narrow,
   ),
 );
 

@@ -11,27 +11,23 @@ import { findProblem, ProblemNote } from "../problem";
 
 /** Asks whether an account is to be kept, and changes nothing: link scanners open every link. */
 export const { GET } = toPlatform(
-  handlePage(
-    pages.keepAccount,
-    async ({ url, nowMs }) => {
-      const token = url.searchParams.get("token") ?? "";
-      const link = await readKeepLink(await store(), token, nowMs);
-      const { title, says } = words[link.state];
-      const problem = findProblem(url);
-      return {
-        title,
-        problem,
-        status: link.state === "invalid" ? 400 : 200,
-        content: (
-          <>
-            <ProblemNote problem={problem} />
-            {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
-          </>
-        ),
-      };
-    },
-    narrow,
-  ),
+  handlePage(pages.keepAccount, narrow, async ({ url, nowMs }) => {
+    const token = url.searchParams.get("token") ?? "";
+    const link = await readKeepLink(await store(), token, nowMs);
+    const { title, says } = words[link.state];
+    const problem = findProblem(url);
+    return {
+      title,
+      problem,
+      status: link.state === "invalid" ? 400 : 200,
+      content: (
+        <>
+          <ProblemNote problem={problem} />
+          {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
+        </>
+      ),
+    };
+  }),
 );
 
 const words: Record<KeepLink["state"], { title: string; says?: string }> = {

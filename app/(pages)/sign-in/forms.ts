@@ -20,13 +20,13 @@ const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPa
 
 /** The steps of our own sign-in. Their register says which methods each accepts. */
 export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
-  sendCode: handleForm(signInForms.sendCode, async (submission) => {
+  sendCode: handleForm(signInForms.sendCode, {}, async (submission) => {
     const typed = submission.field("email");
     const email = parseTypedEmail(typed);
     return email ? sendCode(email, submission) : { to: withProblem(signInPage, whyNotAnEmail(typed)) };
   }),
 
-  redeemCode: handleForm(signInForms.redeemCode, async (submission) => {
+  redeemCode: handleForm(signInForms.redeemCode, {}, async (submission) => {
     const [newest, ...earlier] = requestedCodes(submission.headers);
     if (!newest) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
@@ -45,10 +45,10 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
   }),
 
   /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
-  askForPasskey: handleOperation(signInForms.askForPasskey, askForPasskey),
+  askForPasskey: handleOperation(signInForms.askForPasskey, {}, askForPasskey),
 
   /** The second step of sign-in by passkey: verifies the browser's assertion. Returns where to go: `{to}`. */
-  signInWithPasskey: handleOperation(signInForms.signInWithPasskey, async (call) => {
+  signInWithPasskey: handleOperation(signInForms.signInWithPasskey, {}, async (call) => {
     const { to, cookies = [] } = await signInWithPasskey(call);
     const after = await pathAfterSignIn(call.headers, to);
     return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
@@ -57,7 +57,7 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
   signOut,
 
   /** For an open page: 204, or 401 at its end. The cookies stay, by which the page that is opened then knows of it. */
-  renewSession: handleOperation(signInForms.renewSession, async ({ headers, nowMs }) => {
+  renewSession: handleOperation(signInForms.renewSession, {}, async ({ headers, nowMs }) => {
     const secret = readCookie(headers, "office-client");
     const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
     if (!session) return { status: 401, body: null };

@@ -21,6 +21,7 @@ import { problems } from "./problems";
 export const { GET } = toPlatform(
   handlePage(
     pages.signIn,
+    narrow,
     renewingSession(async (call, isAway) => {
       const { url, headers } = call;
       const { kind } = settings().signIn;
@@ -46,7 +47,6 @@ export const { GET } = toPlatform(
         return redirectTo({ to: await pathAfterSignIn(headers) });
       return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
     }),
-    narrow,
   ),
 );
 

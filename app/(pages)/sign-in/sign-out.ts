@@ -13,13 +13,13 @@ import { inPlainText } from "@/lib/http/response";
 /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
 export const signOut = handleEndpoint(
   signInForms.signOut,
-  async (call) => redirectTo({ to: pages.front.path, cookies: await endOwnSessions(call) }),
   {
     explain: (error, { requestId }) =>
       error.status >= 429
         ? redirectTo({ to: withReference(withProblem(pages.home.path, "sign-out"), requestId) })
         : inPlainText(error),
   },
+  async (call) => redirectTo({ to: pages.front.path, cookies: await endOwnSessions(call) }),
 );
 
 /** Ends the browser's sessions and those made in them. Returns the `Set-Cookie` values that say so to the browser. */

@@ -12,6 +12,20 @@ const stays = `${whatGoesOn()}.`;
 export const { GET, POST } = toPlatform(
   handlePage(
     pages.unsubscribe,
+    {
+      ...narrow,
+      identify: readUnsubscribeLink,
+      explain: explainBy(({ code, status, headers }, { requestId }) => {
+        if (code === "invalid_token") {
+          const says =
+            "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
+          return show("This link does not work", [says], { status });
+        }
+        const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
+        const more = { status, button: "Try again", reference: requestId };
+        return { ...show("That did not work yet", [says], more), headers: Object.entries(headers).flat() };
+      }),
+    },
     async (call, accountId: string) => {
       if (call.method === "POST") {
         await unsubscribe(accountId, "unsubscribe link", call);
@@ -28,20 +42,6 @@ export const { GET, POST } = toPlatform(
       }
       const paragraphs = ["We will not send you the other emails that introduce Corner Office.", stays];
       return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
-    },
-    {
-      ...narrow,
-      identify: readUnsubscribeLink,
-      explain: explainBy(({ code, status, headers }, { requestId }) => {
-        if (code === "invalid_token") {
-          const says =
-            "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
-          return show("This link does not work", [says], { status });
-        }
-        const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
-        const more = { status, button: "Try again", reference: requestId };
-        return { ...show("That did not work yet", [says], more), headers: Object.entries(headers).flat() };
-      }),
     },
   ),
 );

@@ -14,7 +14,7 @@ const page = pages.waitlist.path;
 /** What the page of the waitlist sends. */
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
-  joinWaitlist: handleForm(forms.joinWaitlist, async (call) => {
+  joinWaitlist: handleForm(forms.joinWaitlist, {}, async (call) => {
     const typed = call.field("email");
     const email = parseTypedEmail(typed);
     if (!email) return { to: withProblem(page, whyNotAnEmail(typed)) };
@@ -28,10 +28,10 @@ export const waitlistHandlers = {
   /** Confirms an email by the link of its mail. A GET changes nothing, so programs that open links do not. */
   confirmWaitlist: handleForm(
     forms.confirmWaitlist,
+    { page: (call) => `${page}?token=${encodeURIComponent(fieldForPage(call, page, "token"))}` },
     async ({ field, nowMs }) => {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };
     },
-    { page: (call) => `${page}?token=${encodeURIComponent(fieldForPage(call, page, "token"))}` },
   ),
 };

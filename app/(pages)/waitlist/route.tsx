@@ -20,25 +20,21 @@ const problems: Record<string, Problem> = {
 };
 
 export const { GET } = toPlatform(
-  handlePage(
-    pages.waitlist,
-    ({ url, headers }) => {
-      const { searchParams } = url;
-      const problem = findProblem(url, problems);
-      const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
-      if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
-      if (searchParams.has("joined"))
-        return { title: "You are on the list", content: <Joined email={typed} /> };
-      if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
-      if (token) {
-        const content = <Confirm token={token} problem={problem} />;
-        return { title: "Confirm your address", problem, content };
-      }
-      if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
-      return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
-    },
-    narrow,
-  ),
+  handlePage(pages.waitlist, narrow, ({ url, headers }) => {
+    const { searchParams } = url;
+    const problem = findProblem(url, problems);
+    const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
+    if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
+    if (searchParams.has("joined"))
+      return { title: "You are on the list", content: <Joined email={typed} /> };
+    if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
+    if (token) {
+      const content = <Confirm token={token} problem={problem} />;
+      return { title: "Confirm your address", problem, content };
+    }
+    if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
+    return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
+  }),
 );
 
 const closed = (

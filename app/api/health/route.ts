@@ -6,4 +6,4 @@ import { operations } from "@/lib/http/register/operations";
 /** Uses no store and no account. */
 const answer = { status: 200, body: JSON.stringify(health), mediaType: "application/json" };
 
-export const { GET, HEAD, OPTIONS } = toPlatform(handleOperation(operations.health, () => answer));
+export const { GET, HEAD, OPTIONS } = toPlatform(handleOperation(operations.health, {}, () => answer));

@@ -4,7 +4,7 @@ import { operations } from "@/lib/http/register/operations";
 import { ageOfSiteBanner, readSiteBanner } from "@/lib/site-banner";
 
 export const { GET, HEAD, OPTIONS } = toPlatform(
-  handleOperation(operations.siteBanner, async () => ({
+  handleOperation(operations.siteBanner, {}, async () => ({
     status: 200,
     body: { banner: await readSiteBanner() },
     headers: ["age", String(ageOfSiteBanner())],

@@ -59,4 +59,4 @@ function readKey(): Buffer | undefined {
   return signIn.kind === "clerk" ? signIn.webhookKey : undefined;
 }
 
-export const { POST } = toPlatform(handleEndpoint(hooks.clerk, process, signedWith(readKey)));
+export const { POST } = toPlatform(handleEndpoint(hooks.clerk, signedWith(readKey), process));

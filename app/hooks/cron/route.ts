@@ -16,13 +16,6 @@ export const maxDuration = 60;
 export const { GET, HEAD } = toPlatform(
   handleOperation(
     hooks.cron,
-    async () => {
-      if (await doDueWork()) return { status: 204, body: null };
-      throw new ApiError("unavailable", {
-        message: "Not all that is due could be done.",
-        hint: "The log says what failed. It is tried again with the next call.",
-      });
-    },
     {
       identify: ({ headers }) => {
         const [, sent = ""] = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
@@ -34,6 +27,13 @@ export const { GET, HEAD } = toPlatform(
           headers: { "www-authenticate": 'Bearer realm="corner-office"' },
         });
       },
+    },
+    async () => {
+      if (await doDueWork()) return { status: 204, body: null };
+      throw new ApiError("unavailable", {
+        message: "Not all that is due could be done.",
+        hint: "The log says what failed. It is tried again with the next call.",
+      });
     },
   ),
 );

@@ -25,7 +25,7 @@ const process = processEvents({
   ),
 });
 
-export const { POST } = toPlatform(handleEndpoint(hooks.resend, process, signedWith(readKey)));
+export const { POST } = toPlatform(handleEndpoint(hooks.resend, signedWith(readKey), process));
 
 function readKey(): Buffer | undefined {
   const { mail } = settings();

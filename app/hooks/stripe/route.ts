@@ -19,6 +19,10 @@ import { log } from "@/lib/runtime/log";
 export const { POST } = toPlatform(
   handleOperation(
     hooks.stripe,
+    {
+      requireKey: ({ headers }) => requireSignature(headers.get("stripe-signature")),
+      identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
+    },
     async ({ nowMs }, event: StripeEvent) => {
       const purchase = purchaseIn(event);
       try {
@@ -31,10 +35,6 @@ export const { POST } = toPlatform(
         throw new ApiError(isBusy || isStoreOutage(failure) ? "unavailable" : "fulfilment_failed");
       }
       return { status: 200, body: { received: true } };
-    },
-    {
-      requireKey: ({ headers }) => requireSignature(headers.get("stripe-signature")),
-      identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
     },
   ),
 );

@@ -10,24 +10,18 @@ const mediaType = "text/html; charset=utf-8";
 
 /** Previews of the mails, only under `npm run dev`: the list, `?html=<name>` or `?text=<name>`. */
 export const { GET } = toPlatform(
-  handleEndpoint(
-    previews.emails,
-    ({ query }) => {
-      const mails = renderPreviews();
-      if (query.size === 0) {
-        const items = [...mails].map(
-          ([name, { subject }]) =>
-            `<li><a href="?html=${name}">${escapeHtml(subject)}</a> (<a href="?text=${name}">text</a>)`,
-        );
-        const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><ul>${items.join("\n")}</ul>`;
-        return { status: 200, body, mediaType };
-      }
-      const mail = mails.get([...query.values()][0] ?? "");
-      if (!mail) throw new ApiError("not_found");
-      return query.has("text")
-        ? { status: 200, body: mail.text }
-        : { status: 200, body: mail.html, mediaType };
-    },
-    { explain: inPlainText },
-  ),
+  handleEndpoint(previews.emails, { explain: inPlainText }, ({ query }) => {
+    const mails = renderPreviews();
+    if (query.size === 0) {
+      const items = [...mails].map(
+        ([name, { subject }]) =>
+          `<li><a href="?html=${name}">${escapeHtml(subject)}</a> (<a href="?text=${name}">text</a>)`,
+      );
+      const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><ul>${items.join("\n")}</ul>`;
+      return { status: 200, body, mediaType };
+    }
+    const mail = mails.get([...query.values()][0] ?? "");
+    if (!mail) throw new ApiError("not_found");
+    return query.has("text") ? { status: 200, body: mail.text } : { status: 200, body: mail.html, mediaType };
+  }),
 );

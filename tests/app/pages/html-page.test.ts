@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 const render = vi.fn(async () => page());
-const handler = handlePage(pages.invitation, render, wide);
+const handler = handlePage(pages.invitation, wide, render);
 const { GET: show } = toPlatform(handler);
 const ask = (from: string, accept = "*/*", signal?: AbortSignal) => {
   const headers = { "X-Forwarded-For": from, Accept: accept };

@@ -18,9 +18,11 @@ beforeAll(() => {
 
 describe("a form that is refused before it is read", () => {
   const { POST } = toPlatform(
-    handleForm(forms.keepAccount, async () => ({ to: "/done" }), {
-      page: (call) => `${path}?token=${fieldForPage(call, path, "token")}`,
-    }),
+    handleForm(
+      forms.keepAccount,
+      { page: (call) => `${path}?token=${fieldForPage(call, path, "token")}` },
+      async () => ({ to: "/done" }),
+    ),
   );
   const post = (from: string, referer: string) =>
     POST(

@@ -26,7 +26,7 @@ describe("a handler", () => {
     async (_, thrown) => {
       const logged = vi.spyOn(log(), "error").mockReturnValue();
       const { GET } = toPlatform(
-        handleOperation(operations.siteBanner, () => {
+        handleOperation(operations.siteBanner, {}, () => {
           throw thrown;
         }),
       );
@@ -52,7 +52,7 @@ describe("a handler", () => {
     const fail = () => {
       throw new Error("hunter2");
     };
-    const handler = toPlatform(handleOperation(operation, fail, { identify: () => undefined }))[method];
+    const handler = toPlatform(handleOperation(operation, { identify: () => undefined }, fail))[method];
     const answer = await handler(new Request(`https://office.example.com${operation.path}`, { method }));
     expect(answer.status).toBe(500);
     expect(await answer.clone().text()).not.toContain("hunter2");
@@ -61,7 +61,7 @@ describe("a handler", () => {
 
   it("says on every answer that it is for HTTPS only, where our address is https", async () => {
     const { GET } = toPlatform(
-      handleOperation(operations.siteBanner, () => ({
+      handleOperation(operations.siteBanner, {}, () => ({
         status: 200,
         body: { banner: null },
       })),

@@ -37,7 +37,7 @@ beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
 
 describe("an operation being retired", () => {
   const { GET } = toPlatform(
-    handleOperation({ ...operations.siteBanner, retirement }, () => ({
+    handleOperation({ ...operations.siteBanner, retirement }, {}, () => ({
       status: 200,
       body: { banner: null },
     })),

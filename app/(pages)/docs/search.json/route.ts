@@ -11,7 +11,7 @@ export type PaletteHit = { kind: "Error codes" | "Documents"; path: string; titl
 
 /** The search results that the palette shows during typing. */
 export const { GET } = toPlatform(
-  handleOperation(forms.findHits, ({ query }) => ({
+  handleOperation(forms.findHits, {}, ({ query }) => ({
     status: 200,
     body: searchDocuments((query.get("q") ?? "").slice(0, 200), maxHits).map(
       ({ path, title, snippet }): PaletteHit => ({ kind: kindOf(path), path, title, snippet }),

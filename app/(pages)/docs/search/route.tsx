@@ -11,21 +11,17 @@ const maxHits = 20;
 
 /** The results page: the search without JavaScript, and every hit of a palette search. */
 export const { GET } = toPlatform(
-  handlePage(
-    pages.search,
-    ({ url }) => {
-      const query = (url.searchParams.get("q") ?? "").trim().slice(0, 200);
-      return {
-        title: query ? `“${query}” in the documents` : "Search the documents",
-        content: (
-          <Documents open={pages.search.path}>
-            <Results query={query} />
-          </Documents>
-        ),
-      };
-    },
-    wide,
-  ),
+  handlePage(pages.search, wide, ({ url }) => {
+    const query = (url.searchParams.get("q") ?? "").trim().slice(0, 200);
+    return {
+      title: query ? `“${query}” in the documents` : "Search the documents",
+      content: (
+        <Documents open={pages.search.path}>
+          <Results query={query} />
+        </Documents>
+      ),
+    };
+  }),
 );
 
 function Results({ query }: { query: string }) {

@@ -12,14 +12,10 @@ const page = (call: Call) => `${path}?token=${encodeURIComponent(fieldForPage(ca
 
 /** Keeps the account of a mail's link. The page then says whether it stays. */
 export const { POST } = toPlatform(
-  handleForm(
-    forms.keepAccount,
-    async (call) => {
-      const db = await store();
-      const link = await readKeepLink(db, call.field("token"), call.nowMs);
-      if (link.state === "leaving") await stay(db, link.account, "mail link", call.nowMs);
-      return { to: page(call) };
-    },
-    { page },
-  ),
+  handleForm(forms.keepAccount, { page }, async (call) => {
+    const db = await store();
+    const link = await readKeepLink(db, call.field("token"), call.nowMs);
+    if (link.state === "leaving") await stay(db, link.account, "mail link", call.nowMs);
+    return { to: page(call) };
+  }),
 );

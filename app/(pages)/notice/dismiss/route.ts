@@ -14,18 +14,14 @@ import { readAnnouncement } from "@/lib/site-banner";
  * the page, where the keyboard continues.
  */
 export const { POST } = toPlatform(
-  handleEndpoint(
-    forms.dismissNotice,
-    async ({ headers, field, nowMs }) => {
-      const notice = await readAnnouncement(nowMs);
-      const isSeen = notice && ["", notice.id].includes(field("notice"));
-      return redirectTo({
-        to: `${pageBefore(headers)}#main`,
-        cookies: isSeen ? [dismissNotice(notice)] : [],
-      });
-    },
-    { explain: inPlainText },
-  ),
+  handleEndpoint(forms.dismissNotice, { explain: inPlainText }, async ({ headers, field, nowMs }) => {
+    const notice = await readAnnouncement(nowMs);
+    const isSeen = notice && ["", notice.id].includes(field("notice"));
+    return redirectTo({
+      to: `${pageBefore(headers)}#main`,
+      cookies: isSeen ? [dismissNotice(notice)] : [],
+    });
+  }),
 );
 
 /** Always on this site, whatever `Referer` says. Absolute, because a path that begins with `//` names another site. */

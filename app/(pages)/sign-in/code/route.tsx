@@ -16,30 +16,25 @@ import { TryAgain } from "../../try-again";
 import { problemsOf } from "../problems";
 
 export const { GET } = toPlatform(
-  handlePage(
-    pages.code,
-    async ({ url, headers, nowMs, requestId }) => {
-      const [browser] = requestedCodes(headers);
-      const requested = browser
-        ? await readPart(
-            "a sign-in code could not be read",
-            (db) => findRequestedCode(db, browser, nowMs),
-            requestId,
-          )
-        : ({ ended: "unasked" } as const);
-      if (!requested)
-        return { title: "We cannot check codes at the moment", content: unavailable(requestId) };
-      if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
-      const { searchParams } = url;
-      const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
-      return {
-        title: `Enter the ${requested.isLong ? "long " : ""}code`,
-        problem,
-        content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
-      };
-    },
-    narrow,
-  ),
+  handlePage(pages.code, narrow, async ({ url, headers, nowMs, requestId }) => {
+    const [browser] = requestedCodes(headers);
+    const requested = browser
+      ? await readPart(
+          "a sign-in code could not be read",
+          (db) => findRequestedCode(db, browser, nowMs),
+          requestId,
+        )
+      : ({ ended: "unasked" } as const);
+    if (!requested) return { title: "We cannot check codes at the moment", content: unavailable(requestId) };
+    if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
+    const { searchParams } = url;
+    const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
+    return {
+      title: `Enter the ${requested.isLong ? "long " : ""}code`,
+      problem,
+      content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
+    };
+  }),
 );
 
 const unavailable = (requestId: string) => (

@@ -1,13 +1,12 @@
-import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readBalance } from "@/lib/accounts/credits/balance";
+import { byToken } from "@/lib/accounts/require-account";
 import { handleOperation } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 
 export const { GET, HEAD, OPTIONS } = toPlatform(
-  handleOperation(
-    operations.creditsBalance,
-    async (_, caller: Caller) => ({ status: 200, body: await readBalance(caller) }),
-    { identify: (call) => identifyCaller(call, "api") },
-  ),
+  handleOperation(operations.creditsBalance, byToken, async (_, caller) => ({
+    status: 200,
+    body: await readBalance(caller),
+  })),
 );

@@ -5,12 +5,8 @@ import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscr
 
 /** One-click unsubscribe (RFC 8058): the token is the only credential, and the body is ignored. */
 export const { POST, OPTIONS } = toPlatform(
-  handleOperation(
-    operations.unsubscribe,
-    async (call, accountId) => {
-      await unsubscribe(accountId, "unsubscribe link", call);
-      return { status: 200, body: "The later onboarding emails are stopped.\n" };
-    },
-    { identify: readUnsubscribeLink },
-  ),
+  handleOperation(operations.unsubscribe, { identify: readUnsubscribeLink }, async (call, accountId) => {
+    await unsubscribe(accountId, "unsubscribe link", call);
+    return { status: 200, body: "The later onboarding emails are stopped.\n" };
+  }),
 );

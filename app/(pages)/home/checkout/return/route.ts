@@ -15,7 +15,7 @@ import { log } from "@/lib/runtime/log";
  * settled ones, cause no call to Stripe.
  */
 export const { GET } = toPlatform(
-  handleOperation(forms.returnFromCheckout, async (call) => {
+  handleOperation(forms.returnFromCheckout, {}, async (call) => {
     const id = call.query.get("session");
     const outcome = id ? await settle(id, call.nowMs) : "cancelled";
     return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}` });
