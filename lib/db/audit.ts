@@ -165,22 +165,12 @@ export async function recordAudit(
   nowMs: number,
 ): Promise<void> {
   const { by, what, whom } = about;
-  const { before, after } = diff(about.before, about.after);
-  await insertEntry(db.withoutPlugins(), randomUUID(), nowMs, actorName(by), what, whom, before, after);
+  const entry = { id: randomUUID(), at_ms: nowMs, who: actorName(by), what, whom };
+  await insertEntry(db.withoutPlugins(), { ...entry, ...diff(about.before, about.after) });
 }
 
-type EntryValues = [
-  id: string,
-  atMs: number,
-  who: string,
-  what: string,
-  whom: string | null,
-  before: string | null,
-  after: string | null,
-];
-
-const insertEntry = frequentStatement((db, ...[id, at_ms, who, what, whom, before, after]: EntryValues) =>
-  db.insertInto("audit_entries").values({ id, at_ms, who, what, whom, before, after }),
+const insertEntry = frequentStatement((db, entry: AuditEntry) =>
+  db.insertInto("audit_entries").values(entry),
 );
 
 /** Rejects writes outside {@link auditedTransaction}, except to {@link unaudited} tables and progress columns. */

@@ -3,6 +3,7 @@ import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { appSessionId, beginAppSession, endAppSession, recordKey } from "@/lib/oauth/app-session";
 import type { IssuedToken } from "@/lib/oauth/exchange";
@@ -143,22 +144,15 @@ async function issue(
 ): Promise<void> {
   if (!issued) return;
   const { id_hash, payload, grant_id, expires_at_ms, parent_hash } = { ...issued, ...chain };
-  await insertToken(transaction, id_hash, payload, grant_id, expires_at_ms, parent_hash);
+  const token = { kind: "RefreshToken", id_hash, payload, grant_id, expires_at_ms, parent_hash };
+  await insertToken(transaction, token);
   if (Math.random() < 1 / 16) await sweepRefreshTokens(transaction, issued.grant_id);
 }
 
-const insertToken = frequentStatement(
-  (
-    db,
-    id_hash: string,
-    payload: string,
-    grant_id: string | null,
-    expires_at_ms: number,
-    parent_hash: string,
-  ) =>
-    db
-      .insertInto("connect_state")
-      .values({ kind: "RefreshToken", id_hash, payload, grant_id, expires_at_ms, parent_hash }),
+type StoredToken = Omit<Tables["connect_state"], "look_up_hash" | "consumed_at_ms">;
+
+const insertToken = frequentStatement((db, token: StoredToken) =>
+  db.insertInto("connect_state").values(token),
 );
 
 function lockUsed(transaction: Db, idHash: string) {

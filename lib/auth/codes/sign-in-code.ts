@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { Selectable } from "kysely";
 import {
   areCodesLonger,
   type CodeRequester,
@@ -9,6 +10,7 @@ import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { findSixDigits, readTypedCode } from "@/lib/http/typed-code";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
@@ -69,10 +71,11 @@ export async function makeCode(
     const code = makeCodeOf(characters);
     const isAlreadyMailed = share === "long" && longUntilMs > nowMs;
     const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
-    const browserHash = hashSecret("sign-in", browser);
     const codeHash = share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`);
-    const asked = [share, characters, address ?? null] as const;
-    await insertCode(transaction, browserHash, email, codeHash, nowMs, untilMs, ...asked);
+    await insertCode(transaction, {
+      ...{ browser_hash: hashSecret("sign-in", browser), email, code_hash: codeHash, share, characters },
+      ...{ tries: 0, created_at_ms: nowMs, expires_at_ms: untilMs, asker_hash: address ?? null },
+    });
     if (isAlreadyMailed) return { browser, code: undefined };
     if (share === "long") {
       await transaction
@@ -87,25 +90,9 @@ export async function makeCode(
   });
 }
 
-type CodeValues = [
-  browserHash: string,
-  email: string,
-  codeHash: string,
-  createdAtMs: number,
-  untilMs: number,
-  share: string,
-  characters: number,
-  askerHash: string | null,
-];
-
-const insertCode = frequentStatement((db, ...values: CodeValues) => {
-  const [browser_hash, email, code_hash, created_at_ms, expires_at_ms, share, characters, asker_hash] =
-    values;
-  return db.insertInto("sign_in_codes").values({
-    ...{ browser_hash, email, code_hash, created_at_ms, expires_at_ms, share, characters, asker_hash },
-    tries: 0,
-  });
-});
+const insertCode = frequentStatement((db, code: Omit<Selectable<Tables["sign_in_codes"]>, "tried_at_ms">) =>
+  db.insertInto("sign_in_codes").values(code),
+);
 
 function makeCodeOf(characters: number): string {
   const alphabet = characters === codeCharacters.short ? "0123456789" : longAlphabet;

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import * as z from "zod";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { triedForMs } from "@/lib/mail/kind";
 import { kindNames, mailKinds, type QueuedMail } from "@/lib/mail/kinds";
 import { isOfKind, takeDueRows } from "@/lib/mail/outbox/due-rows";
@@ -31,16 +32,16 @@ export async function enqueueMail(
     untilMs = nowMs + (mailKinds.get(mail.kind)?.triedForMs ?? triedForMs),
   }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs?: number },
 ): Promise<string> {
-  await insertMail(transaction, id, mail.kind, sealMail(id, mail), dueAtMs, untilMs);
+  const times = { next_attempt_at_ms: dueAtMs, expires_at_ms: untilMs };
+  await insertMail(transaction, { id, kind: mail.kind, sealed: sealMail(id, mail), ...times });
   return id;
 }
 
-const insertMail = frequentStatement(
-  (db, id: string, kind: string, sealed: string, next_attempt_at_ms: number, expires_at_ms: number) =>
-    db
-      .insertInto("sign_in_mails")
-      .values({ id, kind, sealed, next_attempt_at_ms, expires_at_ms })
-      .onConflict((conflict) => conflict.column("id").doNothing()),
+const insertMail = frequentStatement((db, mail: Omit<Selectable<Tables["sign_in_mails"]>, "attempts">) =>
+  db
+    .insertInto("sign_in_mails")
+    .values(mail)
+    .onConflict((conflict) => conflict.column("id").doNothing()),
 );
 
 /**
@@ -164,24 +165,16 @@ export async function recordAttempt(
   { id, to: email, kind, state, failure }: Attempt,
   nowMs: number,
 ): Promise<void> {
-  await insertAttempt(db, id, email, kind, nowMs, state, failure || null);
+  await insertAttempt(db, { id, email, kind, at_ms: nowMs, state, failure: failure || null });
 }
 
-type AttemptValues = [
-  id: string,
-  email: string,
-  kind: string,
-  atMs: number,
-  state: string,
-  failure: string | null,
-];
-
-const insertAttempt = frequentStatement((db, ...[id, email, kind, at_ms, state, failure]: AttemptValues) =>
-  db
+const insertAttempt = frequentStatement((db, attempt: Tables["sign_in_mail_attempts"]) => {
+  const { at_ms, state, failure } = attempt;
+  return db
     .insertInto("sign_in_mail_attempts")
-    .values({ id, email, kind, at_ms, state, failure })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ at_ms, state, failure })),
-);
+    .values(attempt)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ at_ms, state, failure }));
+});
 
 /** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`: a query. */
 export function attemptsTo(db: Db, email: string) {

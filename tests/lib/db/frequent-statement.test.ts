@@ -38,6 +38,20 @@ describe.each(everyEngine)("a frequent statement on $name", async (engine) => {
     expect(builds).toBe(1);
   });
 
+  it("takes the columns of a row by their names, in whatever order they come", async () => {
+    const db = await stage.open();
+    const insert = frequentStatement((db, row: { email_hash: string; created_at_ms: number }) =>
+      db.insertInto("email_suppressions").values(row),
+    );
+    await insert(db.withoutPlugins(), { email_hash: "one", created_at_ms: 1 });
+    await insert(db.withoutPlugins(), { created_at_ms: 2, email_hash: "two" });
+    const stored = db.selectFrom("email_suppressions").select(["email_hash", "created_at_ms"]);
+    expect(await stored.orderBy("created_at_ms").execute()).toEqual([
+      { email_hash: "one", created_at_ms: 1 },
+      { email_hash: "two", created_at_ms: 2 },
+    ]);
+  });
+
   it("cannot be built with what is computed from a value, which would stay what it was first", async () => {
     const db = await stage.open();
     const readAfter = frequentStatement((db, atMs: number) =>
