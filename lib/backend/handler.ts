@@ -25,36 +25,7 @@ import { decide } from "@/lib/http/router";
 
 /** The backend API, at this origin: its site, and what answers every request to it. */
 export function createBackendApi(url: string): { site: Site; answer: Answering } {
-  const names = Object.keys(backendRoutes) as (keyof typeof backendRoutes)[];
-  const handlers = new Map<Route, RouteHandler>(
-    names.map((name) => [
-      backendRoutes[name],
-      handleEndpoint<Backend>(
-        backendRoutes[name],
-        { identify: (call) => identifyBackend(call, backendRoutes[name]), explain },
-        endpoints[name],
-      ),
-    ]),
-  );
-  for (const route of Object.values(clientRoutes)) {
-    const file = `corner-office-backend${extname(route.path)}`;
-    handlers.set(
-      route,
-      publishClient(route, () => readClientFile(file)),
-    );
-  }
-  const { docs, openapi } = openRoutes;
-  const document = handleOperation(docs, {}, ({ headers }) => {
-    const isShown = headers.get("accept")?.includes("text/html");
-    return isShown
-      ? { status: 200, body: backendPage(), mediaType: "text/html; charset=utf-8" }
-      : { status: 200, body: backendMarkdown(), mediaType: "text/markdown; charset=utf-8" };
-  });
-  handlers.set(docs, document);
-  handlers.set(
-    openapi,
-    handleOperation(openapi, {}, () => ({ status: 200, body: backendDescription() })),
-  );
+  const handlers = new Map(listHandlers().map((handler): [Route, RouteHandler] => [handler.route, handler]));
   const nothing = handleEndpoint(nothingHere, { explain }, () => {
     throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
   });
@@ -69,6 +40,25 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   const answer: Answering = async (call) =>
     (await decide(call, explain)) ?? ((call.route && handlers.get(call.route)) ?? nothing)(call);
   return { site, answer };
+}
+
+function listHandlers(): RouteHandler[] {
+  const names = Object.keys(backendRoutes) as (keyof typeof backendRoutes)[];
+  return [
+    ...names.map((name) => {
+      const identify = (call: Call) => identifyBackend(call, backendRoutes[name]);
+      return handleEndpoint<Backend>(backendRoutes[name], { identify, explain }, endpoints[name]);
+    }),
+    ...Object.values(clientRoutes).map((route) =>
+      publishClient(route, () => readClientFile(`corner-office-backend${extname(route.path)}`)),
+    ),
+    handleOperation(openRoutes.docs, {}, ({ headers }) =>
+      headers.get("accept")?.includes("text/html")
+        ? { status: 200, body: backendPage(), mediaType: "text/html; charset=utf-8" }
+        : { status: 200, body: backendMarkdown(), mediaType: "text/markdown; charset=utf-8" },
+    ),
+    handleOperation(openRoutes.openapi, {}, () => ({ status: 200, body: backendDescription() })),
+  ];
 }
 
 /**
