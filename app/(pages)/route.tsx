@@ -3,7 +3,6 @@ import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { files } from "@/lib/http/register/files";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
@@ -28,54 +27,49 @@ const discovery = [
 const withoutPricesSeconds = 5;
 
 /** What a visitor gets, for whom, and with what. It is kept in two copies, one for browsers that look signed in. */
-export const { GET } = toPlatform(
-  handlePage(pages.front, wide, async ({ headers, nowMs }) => {
-    const prices = await readPrices(nowMs);
-    const isSignedIn = hasSessionCookie(headers);
-    const asksForPlace = !isSignedIn && settings().signIn.kind !== "none";
-    return {
-      content: (
-        <div className="front">
-          <Hero isSignedIn={isSignedIn} offers={prices.offers} />
-          <Jobs />
-          <section className="split" aria-labelledby="approve">
-            <div>
-              <h2 id="approve">Nothing leaves without you</h2>
-              <p className="lead">
-                Finished work waits for you in the app that prepared it. You send it, change it, or say what
-                is wrong.
-              </p>
-              <ul className="marked">
-                <li>
-                  <Icon name="check" />
-                  Each app asks you once before it connects, and you end its access with one click.
-                </li>
-                <li>
-                  <Icon name="check" />
-                  Here you see all that works for you, with your plan and your credits.
-                </li>
-                <li>
-                  <Icon name="check" />
-                  Only you approve: no program can, ours included.
-                </li>
-              </ul>
-            </div>
-            <WaitingJob />
-          </section>
-          <Apps />
-          <Prices
-            {...prices}
-            begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>}
-          />
-          <Questions />
-          <WhoRunsIt />
-        </div>
-      ),
-      headers: ["link", discovery],
-      maxAgeSeconds: !prices.isWhole && withoutPricesSeconds,
-    };
-  }),
-);
+export const { GET } = handlePage(pages.front, wide, async ({ headers, nowMs }) => {
+  const prices = await readPrices(nowMs);
+  const isSignedIn = hasSessionCookie(headers);
+  const asksForPlace = !isSignedIn && settings().signIn.kind !== "none";
+  return {
+    content: (
+      <div className="front">
+        <Hero isSignedIn={isSignedIn} offers={prices.offers} />
+        <Jobs />
+        <section className="split" aria-labelledby="approve">
+          <div>
+            <h2 id="approve">Nothing leaves without you</h2>
+            <p className="lead">
+              Finished work waits for you in the app that prepared it. You send it, change it, or say what is
+              wrong.
+            </p>
+            <ul className="marked">
+              <li>
+                <Icon name="check" />
+                Each app asks you once before it connects, and you end its access with one click.
+              </li>
+              <li>
+                <Icon name="check" />
+                Here you see all that works for you, with your plan and your credits.
+              </li>
+              <li>
+                <Icon name="check" />
+                Only you approve: no program can, ours included.
+              </li>
+            </ul>
+          </div>
+          <WaitingJob />
+        </section>
+        <Apps />
+        <Prices {...prices} begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>} />
+        <Questions />
+        <WhoRunsIt />
+      </div>
+    ),
+    headers: ["link", discovery],
+    maxAgeSeconds: !prices.isWhole && withoutPricesSeconds,
+  };
+});
 
 function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) {
   const [first, second] = nameApps();

@@ -2,21 +2,19 @@ import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publication-handler";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { toPlatform } from "@/lib/http/platform";
 import { markdownPath } from "@/lib/http/register/pages";
 import { clientFiles, publications } from "@/lib/http/register/publications";
 
 /** The entry point for assistants (llmstxt.org): a summary, and a link to each document in Markdown. */
-export const { GET, HEAD, OPTIONS } = toPlatform(
-  publish(publications.llms, () => {
-    const { appUrl } = settings();
-    const lines = documents.map(
-      ({ path, title, summary }) => `- [${title}](${appUrl}${markdownPath(path)}): ${summary}`,
-    );
-    const clients = Object.values(clientFiles).map(
-      ({ path }) => `- [${path.split("/").at(-1)}](${appUrl}${path}): a complete client, in one file`,
-    );
-    const body = `# Corner Office
+export const { GET, HEAD, OPTIONS } = publish(publications.llms, () => {
+  const { appUrl } = settings();
+  const lines = documents.map(
+    ({ path, title, summary }) => `- [${title}](${appUrl}${markdownPath(path)}): ${summary}`,
+  );
+  const clients = Object.values(clientFiles).map(
+    ({ path }) => `- [${path.split("/").at(-1)}](${appUrl}${path}): a complete client, in one file`,
+  );
+  const body = `# Corner Office
 
 > The public HTTP API of Corner Office, where a person (the CEO) runs a company of AI assistants: health, the site's banner, whether an account may run, its credits, and one-click unsubscribe.
 
@@ -35,6 +33,5 @@ ${lines.join("\n")}
 ${clients.join("\n")}
 - [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727
 `;
-    return { mediaType: "text/plain; charset=utf-8", body };
-  }),
-);
+  return { mediaType: "text/plain; charset=utf-8", body };
+});

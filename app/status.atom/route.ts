@@ -2,7 +2,6 @@ import { store } from "@/lib/db/store";
 import { type FeedEntry, writeFeed } from "@/lib/docs/feed";
 import { anchorOf } from "@/lib/docs/markdown";
 import { publish } from "@/lib/docs/publication-handler";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import { describeLength, listOutages, maxListed, type Outage } from "@/lib/status/outages";
@@ -11,18 +10,16 @@ import { describeLength, listOutages, maxListed, type Outage } from "@/lib/statu
  * The outages as a feed: an entry when one begins and another one when it has ended, because readers show an entry once.
  * While the store cannot be read there is no feed, and readers keep what they have.
  */
-export const { GET, HEAD, OPTIONS } = toPlatform(
-  publish(publications.statusFeed, async () => {
-    const outages = await listOutages(await store(), Date.now(), maxListed);
-    return writeFeed({
-      title: "Status of Corner Office",
-      page: pages.status.path,
-      self: publications.statusFeed.path,
-      updated: "1970-01-01T00:00:00Z",
-      entries: outages.flatMap(entriesOf),
-    });
-  }),
-);
+export const { GET, HEAD, OPTIONS } = publish(publications.statusFeed, async () => {
+  const outages = await listOutages(await store(), Date.now(), maxListed);
+  return writeFeed({
+    title: "Status of Corner Office",
+    page: pages.status.path,
+    self: publications.statusFeed.path,
+    updated: "1970-01-01T00:00:00Z",
+    entries: outages.flatMap(entriesOf),
+  });
+});
 
 function entriesOf({ part, started_at_ms, ended_at_ms }: Outage): FeedEntry[] {
   const startedAt = new Date(started_at_ms).toISOString();

@@ -18,8 +18,8 @@ import { store } from "@/lib/db/store";
 import { publishClient, readClientFile } from "@/lib/docs/client-files";
 import type { Call, Site } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { type Answering, handleEndpoint, handleOperation, type RouteHandler } from "@/lib/http/handler";
-import { errorParts, type ResponseParts } from "@/lib/http/response";
+import { handleEndpoint, handleOperation, type RouteHandler } from "@/lib/http/handler";
+import { type Answering, errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { decide } from "@/lib/http/router";
 

@@ -12,9 +12,10 @@ import { requireOwnOrigin } from "@/lib/http/checks/origin";
 import { answerOptions } from "@/lib/http/checks/preflight";
 import { requireVersion1 } from "@/lib/http/checks/version";
 import { ApiError } from "@/lib/http/errors";
-import { type Answer, errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
+import { type PlatformHandler, toPlatform } from "@/lib/http/platform";
+import { type Answering, errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
 import { requireBeforeSunset } from "@/lib/http/retirement";
-import type { Route } from "@/lib/http/route";
+import type { Method, Route } from "@/lib/http/route";
 import { turnsOf } from "@/lib/http/turns";
 import { log } from "@/lib/runtime/log";
 
@@ -41,11 +42,10 @@ const checks: readonly Check[] = [
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
 ];
 
-/** Answers a request: at once if nothing has to be waited for. */
-export type Answering = (call: Call) => Answer | Promise<Answer>;
-
-/** Answers the requests of its route. */
-export type RouteHandler = Answering & { route: Route };
+/** Answers the requests of its route, and has what the module of the route exports for those of its methods. */
+export interface RouteHandler extends Answering, Record<Method, PlatformHandler<RouteHandler>> {
+  route: Route;
+}
 
 /** Does the work of one route, for who sent the request. Throws an {@link ApiError} to refuse. */
 export type Work<Who = undefined> = (call: Call, who: Who) => ResponseParts | Promise<ResponseParts>;
@@ -103,7 +103,8 @@ export function handleEndpoint<Who = undefined>(
     }
     return parts instanceof Promise ? parts.then(finish) : finish(parts);
   };
-  return Object.assign(answer, { route });
+  const handler = Object.assign(answer, { route });
+  return Object.assign(handler, toPlatform(handler)) as RouteHandler;
 }
 
 /**

@@ -1,18 +1,18 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { Call } from "@/lib/http/call";
-import type { Answering } from "@/lib/http/handler";
-import { toResponse } from "@/lib/http/response";
+import { type Answering, toResponse } from "@/lib/http/response";
 import type { Method } from "@/lib/http/route";
 import { decide, publicSite } from "@/lib/http/router";
 import { isFrontServer } from "@/lib/rate-limit/client-address";
 
 /** What a module of a route exports for its methods: a platform calls it, and our own server its handler. */
-export type PlatformHandler<A extends Answering = Answering> = ((request: Request) => Promise<Response>) & {
+export interface PlatformHandler<A extends Answering> {
+  (request: Request): Promise<Response>;
   answer: A;
-};
+}
 
-/** Makes of a handler what a platform calls, for each method. The module of a route exports those that its route accepts. */
+/** Makes of what answers a request what a platform calls, for each method. */
 export function toPlatform<A extends Answering>(answer: A): Record<Method, PlatformHandler<A>> {
   const respond = async (request: Request) => {
     const call = callOf(request);

@@ -35,6 +35,9 @@ export type Answer = {
   parts?: AsyncIterable<string> | undefined;
 };
 
+/** Answers a request: at once if nothing has to be waited for. */
+export type Answering = (call: Call) => Answer | Promise<Answer>;
+
 /**
  * Finishes the answer to every request, refusals included: adds the default headers, and logs the request, also if its
  * client has left meanwhile.

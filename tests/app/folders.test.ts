@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { handlerAt } from "@/app/routes";
+import type { RouteHandler } from "@/lib/http/handler";
 import type { PlatformHandler } from "@/lib/http/platform";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
@@ -36,7 +37,7 @@ const routes = [...new Set(allRoutes.values())].filter(({ path }) => !inPublic.h
 const folderOf = ({ path }: Route) => folders.find(({ matches }) => matches.test(path));
 
 /** The methods of a route file; what else it exports are settings of Next's. */
-const exportsOf = async (name: string): Promise<Record<string, PlatformHandler>> => {
+const exportsOf = async (name: string): Promise<Record<string, PlatformHandler<RouteHandler>>> => {
   const exported = await import(/* @vite-ignore */ resolve("app", name));
   return Object.fromEntries(Object.entries(exported).filter(([key]) => key === key.toUpperCase())) as never;
 };

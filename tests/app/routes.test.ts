@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { handlerAt } from "@/app/routes";
-import { toPlatform } from "@/lib/http/platform";
 import { routes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { mcpServer } from "@/lib/http/register/mcp";
@@ -51,9 +50,7 @@ describe("every POST", () => {
         (origin) => ({ origin }),
       ),
     ]) {
-      const response = await toPlatform(handlerAt(path)).POST(
-        new Request(ours + path, { method: "POST", headers }),
-      );
+      const response = await handlerAt(path).POST(new Request(ours + path, { method: "POST", headers }));
       if (origin === "own") expect(response.status, JSON.stringify(headers)).toBe(403);
       else expect(response.status).not.toBe(200);
     }

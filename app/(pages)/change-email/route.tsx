@@ -1,7 +1,6 @@
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import {
@@ -19,45 +18,43 @@ type Change = Tables["email_changes"];
 type State = "asks" | "waits" | "changed" | "ended" | "invalid";
 
 /** Asks one of the two mailboxes about a change of email, and changes nothing: link scanners open every link. */
-export const { GET } = toPlatform(
-  handlePage(pages.emailChange, narrow, async ({ url, nowMs }) => {
-    const token = url.searchParams.get("token") ?? "";
-    const link = readChangeToken(token);
-    const change = link && (await findEmailChange(await store(), link.id));
-    const state = link ? stateOf(change, link, nowMs) : "invalid";
-    const isStopping = link?.side === "from" && url.searchParams.has("stop");
-    const problem = findProblem(url);
-    return {
-      title: state === "asks" && isStopping ? "Stop the change of your email?" : titles[state],
-      problem,
-      status: state === "invalid" ? 400 : 200,
-      content: (
-        <>
-          <ProblemNote problem={problem} />
-          {link && change && state === "asks" && (
-            <Asks change={change} side={link.side} token={token} isStopping={isStopping} />
-          )}
-          {link && change && state === "waits" && <Waits change={change} side={link.side} token={token} />}
-          {change && state === "changed" && (
-            <p>
-              The account has the email <strong>{change.to_email}</strong> now. Sign-in codes go there. You
-              can close this page.
-            </p>
-          )}
-          {state === "ended" && (
-            <p>
-              It was stopped, replaced by a newer request, could not be carried out, or not everyone confirmed
-              it in a day. The account has the email that it had.
-            </p>
-          )}
-          {state === "invalid" && (
-            <p>The link is incomplete or was changed. Open the newest one, exactly as it was sent.</p>
-          )}
-        </>
-      ),
-    };
-  }),
-);
+export const { GET } = handlePage(pages.emailChange, narrow, async ({ url, nowMs }) => {
+  const token = url.searchParams.get("token") ?? "";
+  const link = readChangeToken(token);
+  const change = link && (await findEmailChange(await store(), link.id));
+  const state = link ? stateOf(change, link, nowMs) : "invalid";
+  const isStopping = link?.side === "from" && url.searchParams.has("stop");
+  const problem = findProblem(url);
+  return {
+    title: state === "asks" && isStopping ? "Stop the change of your email?" : titles[state],
+    problem,
+    status: state === "invalid" ? 400 : 200,
+    content: (
+      <>
+        <ProblemNote problem={problem} />
+        {link && change && state === "asks" && (
+          <Asks change={change} side={link.side} token={token} isStopping={isStopping} />
+        )}
+        {link && change && state === "waits" && <Waits change={change} side={link.side} token={token} />}
+        {change && state === "changed" && (
+          <p>
+            The account has the email <strong>{change.to_email}</strong> now. Sign-in codes go there. You can
+            close this page.
+          </p>
+        )}
+        {state === "ended" && (
+          <p>
+            It was stopped, replaced by a newer request, could not be carried out, or not everyone confirmed
+            it in a day. The account has the email that it had.
+          </p>
+        )}
+        {state === "invalid" && (
+          <p>The link is incomplete or was changed. Open the newest one, exactly as it was sent.</p>
+        )}
+      </>
+    ),
+  };
+});
 
 const titles: Record<State, string> = {
   asks: "Change the email of the account?",

@@ -8,7 +8,6 @@ import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { type Redirect, redirectTo, withProblem } from "@/lib/http/form";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
@@ -43,57 +42,55 @@ const problems: Record<string, Problem> = {
 };
 
 /** The page where an owner approves or declines an app, and types a device code. */
-export const { GET } = toPlatform(
-  handlePage(
-    pages.connect,
-    narrow,
-    // An app usually sends its owner here when their last token, which lives for a minute, has expired.
-    renewingSession(async (call) => {
-      const query = Object.fromEntries(call.url.searchParams);
-      const refusal = readRefusal(query.refused);
-      if (refusal) return { title: "Nothing was connected", content: <Refused {...refusal} /> };
-      const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
-      if (fault) {
-        const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
-        return { title: "Nothing was connected", status: 400, content };
-      }
-      const isApproved = query.outcome === "approved";
-      const outcome = isApproved ? "Approved" : "Declined";
-      const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
-      const name = query.request && findRequest(call.headers, query.request);
-      // Only this browser has its handle, so no link from elsewhere can claim an answer.
-      if (query.answered && !name) return redirectTo({ to: withProblem(pages.connect.path, "over") });
-      if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
-      const headers = cookieHeaders(name ? [settleRequest(call.headers, name)] : []);
-      if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
-      if (query.answered === "user_code") {
-        return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
-      }
-      if (query.answered === "request") {
-        const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
-        const to = `${connectEndpoints.resume.path}${named && `?${named}`}`;
-        return { title: outcome, content: <Onward to={to} link={link} /> };
-      }
-      if (query.away !== undefined) {
-        const to = withProblem(`${pages.connect.path}${named && `?${named}`}`, "again");
-        return { title: "One moment", content: <Onward to={to} link="See the request again" /> };
-      }
-      const problem = findProblem(call.url, problems);
-      const found = await findQuestion(call, problem);
-      if ("to" in found) return redirectTo(found);
-      const { content, ...question } = found;
-      return {
-        ...question,
-        problem,
-        content: (
-          <>
-            {!problem?.isTyped && <ProblemNote problem={problem} />}
-            {content}
-          </>
-        ),
-      };
-    }),
-  ),
+export const { GET } = handlePage(
+  pages.connect,
+  narrow,
+  // An app usually sends its owner here when their last token, which lives for a minute, has expired.
+  renewingSession(async (call) => {
+    const query = Object.fromEntries(call.url.searchParams);
+    const refusal = readRefusal(query.refused);
+    if (refusal) return { title: "Nothing was connected", content: <Refused {...refusal} /> };
+    const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
+    if (fault) {
+      const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
+      return { title: "Nothing was connected", status: 400, content };
+    }
+    const isApproved = query.outcome === "approved";
+    const outcome = isApproved ? "Approved" : "Declined";
+    const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
+    const name = query.request && findRequest(call.headers, query.request);
+    // Only this browser has its handle, so no link from elsewhere can claim an answer.
+    if (query.answered && !name) return redirectTo({ to: withProblem(pages.connect.path, "over") });
+    if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
+    const headers = cookieHeaders(name ? [settleRequest(call.headers, name)] : []);
+    if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
+    if (query.answered === "user_code") {
+      return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
+    }
+    if (query.answered === "request") {
+      const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
+      const to = `${connectEndpoints.resume.path}${named && `?${named}`}`;
+      return { title: outcome, content: <Onward to={to} link={link} /> };
+    }
+    if (query.away !== undefined) {
+      const to = withProblem(`${pages.connect.path}${named && `?${named}`}`, "again");
+      return { title: "One moment", content: <Onward to={to} link="See the request again" /> };
+    }
+    const problem = findProblem(call.url, problems);
+    const found = await findQuestion(call, problem);
+    if ("to" in found) return redirectTo(found);
+    const { content, ...question } = found;
+    return {
+      ...question,
+      problem,
+      content: (
+        <>
+          {!problem?.isTyped && <ProblemNote problem={problem} />}
+          {content}
+        </>
+      ),
+    };
+  }),
 );
 
 /** The header of a question has no links: nothing leads away from it but its answer. */

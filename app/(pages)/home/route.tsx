@@ -1,6 +1,5 @@
 import { spendable } from "@/lib/accounts/credits/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 import { choosePlan, isDue, payAgain } from "@/lib/plans/entitlement-words";
@@ -20,64 +19,62 @@ import { type OwnVisit, ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
-export const { GET } = toPlatform(
-  ownerPage(pages.home, {}, async (visit) => {
-    const { account, plans, sessionId, state, bought, nowMs } = visit;
-    const read = await readAccess(account, nowMs);
-    const { sessions, ways } = read ?? {};
-    const latest = sessions?.find((session) => session.kind === "app" && isNew(session, nowMs));
-    const own = sessions?.find(({ id }) => id === sessionId);
-    const hasApp = sessions?.some(({ kind }) => kind === "app");
-    const isWell =
-      state.mayRun &&
-      account.deletes_at_ms === null &&
-      !(bought?.licence && isDue(licenceStateOf(bought.licence)));
-    const steps = read && isWell && !read.endedApps[0] ? firstSteps(account, read, state) : [];
-    const isBegun = steps.every(({ isDone }) => isDone);
-    const isToChoose =
-      state.step?.words === choosePlan &&
-      (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
-    const isToPayAgain = state.step?.words === payAgain;
-    const offers =
-      bought && (isToChoose || isToPayAgain) ? await readOffersTo(account, bought, plans, nowMs) : undefined;
-    const again = findAgain(bought, offers);
-    const terms = bought && (await readTerms(bought, plans, nowMs));
-    return (
-      <>
-        <div className="start">
-          <CheckResult
+export const { GET } = ownerPage(pages.home, {}, async (visit) => {
+  const { account, plans, sessionId, state, bought, nowMs } = visit;
+  const read = await readAccess(account, nowMs);
+  const { sessions, ways } = read ?? {};
+  const latest = sessions?.find((session) => session.kind === "app" && isNew(session, nowMs));
+  const own = sessions?.find(({ id }) => id === sessionId);
+  const hasApp = sessions?.some(({ kind }) => kind === "app");
+  const isWell =
+    state.mayRun &&
+    account.deletes_at_ms === null &&
+    !(bought?.licence && isDue(licenceStateOf(bought.licence)));
+  const steps = read && isWell && !read.endedApps[0] ? firstSteps(account, read, state) : [];
+  const isBegun = steps.every(({ isDone }) => isDone);
+  const isToChoose =
+    state.step?.words === choosePlan &&
+    (!state.mayRun || (account.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs);
+  const isToPayAgain = state.step?.words === payAgain;
+  const offers =
+    bought && (isToChoose || isToPayAgain) ? await readOffersTo(account, bought, plans, nowMs) : undefined;
+  const again = findAgain(bought, offers);
+  const terms = bought && (await readTerms(bought, plans, nowMs));
+  return (
+    <>
+      <div className="start">
+        <CheckResult
+          {...visit}
+          state={again ? payingAgain(state, again) : state}
+          hasApp={hasApp}
+          ended={read?.endedApps[0]}
+        >
+          <Charges
             {...visit}
-            state={again ? payingAgain(state, again) : state}
-            hasApp={hasApp}
-            ended={read?.endedApps[0]}
-          >
-            <Charges
-              {...visit}
-              standing={state}
-              terms={terms}
-              again={again}
-              choice={isToChoose ? offers?.licences : undefined}
-            />
-          </CheckResult>
-          {listUnsent(visit.headers).length > 0 && (
-            <p className="notice">
-              An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
-            </p>
-          )}
-          {!isBegun && (
-            <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
-          )}
-          {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
-          <div className="facts">
-            {state.mayRun && <OwnPlan {...visit} />}
-            <OwnCredits {...visit} />
-          </div>
+            standing={state}
+            terms={terms}
+            again={again}
+            choice={isToChoose ? offers?.licences : undefined}
+          />
+        </CheckResult>
+        {listUnsent(visit.headers).length > 0 && (
+          <p className="notice">
+            An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
+          </p>
+        )}
+        {!isBegun && (
+          <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
+        )}
+        {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
+        <div className="facts">
+          {state.mayRun && <OwnPlan {...visit} />}
+          <OwnCredits {...visit} />
         </div>
-        {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-      </>
-    );
-  }),
-);
+      </div>
+      {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
+    </>
+  );
+});
 
 function OwnPlan({ account, contents, plans }: OwnVisit) {
   const plan = plans.get(contents.plan);

@@ -2,7 +2,6 @@ import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -21,34 +20,32 @@ import { readPart } from "../read-part";
 import { TryAgain } from "../try-again";
 
 /** The page of a link that invites: with our form, or with Clerk's component for the ticket that its link has. */
-export const { GET } = toPlatform(
-  handlePage(
-    pages.invitation,
-    narrow,
-    renewingSession(async ({ url, headers, nowMs, requestId }) => {
-      if (settings().signIn.kind === "clerk") {
-        const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
-        return { title: "Welcome to Corner Office", content };
-      }
-      const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
-      const found = await findHindrance(token, nowMs, requestId);
-      if (found) {
-        const { title, words, canSignIn } = hindrances[found];
-        const content = (
-          <>
-            <p>{words}</p>
-            {found === "unavailable" && <TryAgain at={url.pathname + url.search} failed={requestId} />}
-            {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
-          </>
-        );
-        return { title, content };
-      }
-      const problem = findProblem(url, problems);
-      const typed = readTypedEmail(headers);
-      const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
-      return { title: "You are invited", problem, content };
-    }),
-  ),
+export const { GET } = handlePage(
+  pages.invitation,
+  narrow,
+  renewingSession(async ({ url, headers, nowMs, requestId }) => {
+    if (settings().signIn.kind === "clerk") {
+      const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
+      return { title: "Welcome to Corner Office", content };
+    }
+    const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
+    const found = await findHindrance(token, nowMs, requestId);
+    if (found) {
+      const { title, words, canSignIn } = hindrances[found];
+      const content = (
+        <>
+          <p>{words}</p>
+          {found === "unavailable" && <TryAgain at={url.pathname + url.search} failed={requestId} />}
+          {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
+        </>
+      );
+      return { title, content };
+    }
+    const problem = findProblem(url, problems);
+    const typed = readTypedEmail(headers);
+    const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
+    return { title: "You are invited", problem, content };
+  }),
 );
 
 type AcceptProps = { token: string; proof: string; problem: Problem | undefined; typed: string };

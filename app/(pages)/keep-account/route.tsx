@@ -1,7 +1,6 @@
 import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving/leaving";
 import { store } from "@/lib/db/store";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../clock";
@@ -10,25 +9,23 @@ import { PostForm } from "../post-form";
 import { findProblem, ProblemNote } from "../problem";
 
 /** Asks whether an account is to be kept, and changes nothing: link scanners open every link. */
-export const { GET } = toPlatform(
-  handlePage(pages.keepAccount, narrow, async ({ url, nowMs }) => {
-    const token = url.searchParams.get("token") ?? "";
-    const link = await readKeepLink(await store(), token, nowMs);
-    const { title, says } = words[link.state];
-    const problem = findProblem(url);
-    return {
-      title,
-      problem,
-      status: link.state === "invalid" ? 400 : 200,
-      content: (
-        <>
-          <ProblemNote problem={problem} />
-          {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
-        </>
-      ),
-    };
-  }),
-);
+export const { GET } = handlePage(pages.keepAccount, narrow, async ({ url, nowMs }) => {
+  const token = url.searchParams.get("token") ?? "";
+  const link = await readKeepLink(await store(), token, nowMs);
+  const { title, says } = words[link.state];
+  const problem = findProblem(url);
+  return {
+    title,
+    problem,
+    status: link.state === "invalid" ? 400 : 200,
+    content: (
+      <>
+        <ProblemNote problem={problem} />
+        {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
+      </>
+    ),
+  };
+});
 
 const words: Record<KeepLink["state"], { title: string; says?: string }> = {
   leaving: { title: "Keep your account?" },

@@ -5,7 +5,6 @@ import { askedPage } from "@/lib/http/asked-page";
 import { redirectTo } from "@/lib/http/form";
 import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -18,36 +17,34 @@ import { findProblem, type Problem } from "../problem";
 import { problems } from "./problems";
 
 /** The page of sign-in, and of a deployment without it. */
-export const { GET } = toPlatform(
-  handlePage(
-    pages.signIn,
-    narrow,
-    renewingSession(async (call, isAway) => {
-      const { url, headers } = call;
-      const { kind } = settings().signIn;
-      if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
-      const title = "Sign in";
-      if (kind === "clerk") {
-        const content = (
-          <>
-            <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers, askedPage(headers))} />
-            <p className="quiet">
-              <AboutEmail />
-            </p>
-          </>
-        );
-        return { title, content };
-      }
-      const asked = findProblem(url, problems);
-      const isGone = asked === problems.ended && (await isAccountGone(headers));
-      const problem = isGone ? problems.gone : asked;
-      const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
-      const session = mayBeSignedIn && !isAway && (await call.once(readPageCredential));
-      if (mayBeSignedIn && (!session || !("is" in session)))
-        return redirectTo({ to: await pathAfterSignIn(headers) });
-      return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
-    }),
-  ),
+export const { GET } = handlePage(
+  pages.signIn,
+  narrow,
+  renewingSession(async (call, isAway) => {
+    const { url, headers } = call;
+    const { kind } = settings().signIn;
+    if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
+    const title = "Sign in";
+    if (kind === "clerk") {
+      const content = (
+        <>
+          <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers, askedPage(headers))} />
+          <p className="quiet">
+            <AboutEmail />
+          </p>
+        </>
+      );
+      return { title, content };
+    }
+    const asked = findProblem(url, problems);
+    const isGone = asked === problems.ended && (await isAccountGone(headers));
+    const problem = isGone ? problems.gone : asked;
+    const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
+    const session = mayBeSignedIn && !isAway && (await call.once(readPageCredential));
+    if (mayBeSignedIn && (!session || !("is" in session)))
+      return redirectTo({ to: await pathAfterSignIn(headers) });
+    return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
+  }),
 );
 
 const notSetUp = (

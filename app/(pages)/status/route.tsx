@@ -1,6 +1,5 @@
 import { dayMs } from "@/lib/config/durations";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
@@ -11,66 +10,64 @@ import { wide } from "../html-page";
 import { PartList, Shape } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
-export const { GET } = toPlatform(
-  handlePage(pages.status, wide, async ({ nowMs }) => {
-    const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
-    return {
-      title: "Status",
-      description: "The current state of this service.",
-      headers: ["link", `<${publications.statusFeed.path}>; rel="alternate"; type="application/atom+xml"`],
-      content: (
-        <>
-          <link
-            rel="alternate"
-            type="application/atom+xml"
-            title="Status"
-            href={publications.statusFeed.path}
-          />
-          <Headline parts={parts} />
-          <div className="checked">
-            <p className="lead">
-              Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
-              <a href={pages.status.path}>Check again</a>
-            </p>
-            <a className="button plain small" href={publications.statusFeed.path}>
-              Subscribe to the feed
-            </a>
-          </div>
-          <PartList parts={parts}>
-            {outages &&
-              (({ name, colour }) => (
-                <Days days={sumByDay(outages, name, nowMs)} colour={colour === "unknown" ? "line" : "good"} />
-              ))}
-          </PartList>
-          {outages && (
-            <>
-              <p className="days-axis quiet">
-                <span>{outageDays} days ago</span>
-                <span>Today</span>
-              </p>
-              <p className="days-axis quiet">
-                A taller bar is a day with an outage, a red one a day with 30 minutes of them or more.
-              </p>
-            </>
-          )}
-          <h2>Outages in the last {outageDays} days</h2>
-          <History outages={outages?.slice(0, maxListed)} nowMs={nowMs} />
-          {notice && (
-            <>
-              <h2>Notice</h2>
-              <p>{notice.message}</p>
-            </>
-          )}
-          <p className="quiet">
-            The feed has an entry when an outage begins, and one when it has ended. Monitors use{" "}
-            <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
-            <a href={publications.statusData.path}>as data</a>.
+export const { GET } = handlePage(pages.status, wide, async ({ nowMs }) => {
+  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
+  return {
+    title: "Status",
+    description: "The current state of this service.",
+    headers: ["link", `<${publications.statusFeed.path}>; rel="alternate"; type="application/atom+xml"`],
+    content: (
+      <>
+        <link
+          rel="alternate"
+          type="application/atom+xml"
+          title="Status"
+          href={publications.statusFeed.path}
+        />
+        <Headline parts={parts} />
+        <div className="checked">
+          <p className="lead">
+            Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
+            <a href={pages.status.path}>Check again</a>
           </p>
-        </>
-      ),
-    };
-  }),
-);
+          <a className="button plain small" href={publications.statusFeed.path}>
+            Subscribe to the feed
+          </a>
+        </div>
+        <PartList parts={parts}>
+          {outages &&
+            (({ name, colour }) => (
+              <Days days={sumByDay(outages, name, nowMs)} colour={colour === "unknown" ? "line" : "good"} />
+            ))}
+        </PartList>
+        {outages && (
+          <>
+            <p className="days-axis quiet">
+              <span>{outageDays} days ago</span>
+              <span>Today</span>
+            </p>
+            <p className="days-axis quiet">
+              A taller bar is a day with an outage, a red one a day with 30 minutes of them or more.
+            </p>
+          </>
+        )}
+        <h2>Outages in the last {outageDays} days</h2>
+        <History outages={outages?.slice(0, maxListed)} nowMs={nowMs} />
+        {notice && (
+          <>
+            <h2>Notice</h2>
+            <p>{notice.message}</p>
+          </>
+        )}
+        <p className="quiet">
+          The feed has an entry when an outage begins, and one when it has ended. Monitors use{" "}
+          <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
+          <a href={publications.statusData.path}>as data</a>.
+        </p>
+      </>
+    ),
+  };
+});
 
 /** The outages of each part, or why there are none to show. */
 function History({ outages, nowMs }: { outages: Outage[] | undefined; nowMs: number }) {

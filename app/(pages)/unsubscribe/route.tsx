@@ -1,5 +1,4 @@
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
@@ -9,41 +8,38 @@ import { Reference } from "../problem";
 const stays = `${whatGoesOn()}.`;
 
 /** A GET changes nothing: link scanners open every link. A POST comes from the button, or is a one-click request. */
-export const { GET, POST } = toPlatform(
-  handlePage(
-    pages.unsubscribe,
-    {
-      ...narrow,
-      identify: readUnsubscribeLink,
-      explain: explainBy(({ code, status, headers }, { requestId }) => {
-        if (code === "invalid_token") {
-          const says =
-            "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
-          return show("This link does not work", [says], { status });
-        }
-        const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
-        const more = { status, button: "Try again", reference: requestId };
-        return { ...show("That did not work yet", [says], more), headers: Object.entries(headers).flat() };
-      }),
-    },
-    async (call, accountId: string) => {
-      if (call.method === "POST") {
-        await unsubscribe(accountId, "unsubscribe link", call);
-        return show("The onboarding emails are stopped", [
-          "We will not send you any more of them. You can close this page.",
-          stays,
-          "Your account stays as it is.",
-        ]);
+export const { GET, POST } = handlePage(
+  pages.unsubscribe,
+  {
+    ...narrow,
+    identify: readUnsubscribeLink,
+    explain: explainBy(({ code, status, headers }, { requestId }) => {
+      if (code === "invalid_token") {
+        const says = "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
+        return show("This link does not work", [says], { status });
       }
-      const { email, isStopped } = await readSubscription(accountId);
-      if (isStopped) {
-        const paragraphs = ["You have nothing to do. You can close this page.", stays];
-        return show("The onboarding emails are already stopped", paragraphs, { email });
-      }
-      const paragraphs = ["We will not send you the other emails that introduce Corner Office.", stays];
-      return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
-    },
-  ),
+      const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
+      const more = { status, button: "Try again", reference: requestId };
+      return { ...show("That did not work yet", [says], more), headers: Object.entries(headers).flat() };
+    }),
+  },
+  async (call, accountId: string) => {
+    if (call.method === "POST") {
+      await unsubscribe(accountId, "unsubscribe link", call);
+      return show("The onboarding emails are stopped", [
+        "We will not send you any more of them. You can close this page.",
+        stays,
+        "Your account stays as it is.",
+      ]);
+    }
+    const { email, isStopped } = await readSubscription(accountId);
+    if (isStopped) {
+      const paragraphs = ["You have nothing to do. You can close this page.", stays];
+      return show("The onboarding emails are already stopped", paragraphs, { email });
+    }
+    const paragraphs = ["We will not send you the other emails that introduce Corner Office.", stays];
+    return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
+  },
 );
 
 type More = { status?: number; email?: string | undefined; button?: string; reference?: string };

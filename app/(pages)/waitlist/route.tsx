@@ -2,7 +2,6 @@ import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -19,23 +18,20 @@ const problems: Record<string, Problem> = {
   link: { words: "This link does not work any more. Join again, and we send a new one." },
 };
 
-export const { GET } = toPlatform(
-  handlePage(pages.waitlist, narrow, ({ url, headers }) => {
-    const { searchParams } = url;
-    const problem = findProblem(url, problems);
-    const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
-    if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
-    if (searchParams.has("joined"))
-      return { title: "You are on the list", content: <Joined email={typed} /> };
-    if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
-    if (token) {
-      const content = <Confirm token={token} problem={problem} />;
-      return { title: "Confirm your address", problem, content };
-    }
-    if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
-    return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
-  }),
-);
+export const { GET } = handlePage(pages.waitlist, narrow, ({ url, headers }) => {
+  const { searchParams } = url;
+  const problem = findProblem(url, problems);
+  const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
+  if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
+  if (searchParams.has("joined")) return { title: "You are on the list", content: <Joined email={typed} /> };
+  if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
+  if (token) {
+    const content = <Confirm token={token} problem={problem} />;
+    return { title: "Confirm your address", problem, content };
+  }
+  if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
+  return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
+});
 
 const closed = (
   <>

@@ -1,4 +1,3 @@
-import { toPlatform } from "@/lib/http/platform";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 
-export const { POST, OPTIONS } = toPlatform(mcpEndpoint("/api/mcp"));
+export const { POST, OPTIONS } = mcpEndpoint("/api/mcp");

@@ -7,7 +7,6 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
 
@@ -59,4 +58,4 @@ function readKey(): Buffer | undefined {
   return signIn.kind === "clerk" ? signIn.webhookKey : undefined;
 }
 
-export const { POST } = toPlatform(handleEndpoint(hooks.clerk, signedWith(readKey), process));
+export const { POST } = handleEndpoint(hooks.clerk, signedWith(readKey), process);

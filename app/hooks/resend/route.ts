@@ -3,7 +3,6 @@ import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
 import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
@@ -25,7 +24,7 @@ const process = processEvents({
   ),
 });
 
-export const { POST } = toPlatform(handleEndpoint(hooks.resend, signedWith(readKey), process));
+export const { POST } = handleEndpoint(hooks.resend, signedWith(readKey), process);
 
 function readKey(): Buffer | undefined {
   const { mail } = settings();

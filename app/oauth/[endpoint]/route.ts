@@ -1,5 +1,4 @@
 import { answerEach } from "@/app/handlers-by-path";
-import { toPlatform } from "@/lib/http/platform";
 import { oauthHandlers } from "../handlers";
 
-export const { GET, HEAD, POST, OPTIONS } = toPlatform(answerEach(oauthHandlers));
+export const { GET, HEAD, POST, OPTIONS } = answerEach(oauthHandlers);

@@ -5,7 +5,6 @@ import { rateLimits, turnBounds } from "@/lib/config/limits";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { Call, sourceOf } from "@/lib/http/call";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { publicSite } from "@/lib/http/router";
 import { createFolder } from "@/tests/support/leash";
@@ -22,7 +21,7 @@ beforeEach(() => {
 
 const render = vi.fn(async () => page());
 const handler = handlePage(pages.invitation, wide, render);
-const { GET: show } = toPlatform(handler);
+const { GET: show } = handler;
 const ask = (from: string, accept = "*/*", signal?: AbortSignal) => {
   const headers = { "X-Forwarded-For": from, Accept: accept };
   return show(new Request(`${origin}/invitation`, { headers, ...(signal && { signal }) }));

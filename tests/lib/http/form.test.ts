@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { rateLimits } from "@/lib/config/limits";
 import { fieldForPage, handleForm } from "@/lib/http/form";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { createFolder } from "@/tests/support/leash";
@@ -17,12 +16,10 @@ beforeAll(() => {
 });
 
 describe("a form that is refused before it is read", () => {
-  const { POST } = toPlatform(
-    handleForm(
-      forms.keepAccount,
-      { page: (call) => `${path}?token=${fieldForPage(call, path, "token")}` },
-      async () => ({ to: "/done" }),
-    ),
+  const { POST } = handleForm(
+    forms.keepAccount,
+    { page: (call) => `${path}?token=${fieldForPage(call, path, "token")}` },
+    async () => ({ to: "/done" }),
   );
   const post = (from: string, referer: string) =>
     POST(

@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { handleOperation } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { type Operation, operations } from "@/lib/http/register/operations";
 import { log } from "@/lib/runtime/log";
 import { recordResponse } from "@/tests/support/answers";
@@ -25,11 +24,9 @@ describe("a handler", () => {
     "answers %s that a route throws with fixed words, and logs the cause with the request id",
     async (_, thrown) => {
       const logged = vi.spyOn(log(), "error").mockReturnValue();
-      const { GET } = toPlatform(
-        handleOperation(operations.siteBanner, {}, () => {
-          throw thrown;
-        }),
-      );
+      const { GET } = handleOperation(operations.siteBanner, {}, () => {
+        throw thrown;
+      });
       const answer = await GET(request);
       expect(answer.status).toBe(500);
       expect(answer.headers.get("x-request-id")).toBe("trace-1");
@@ -52,7 +49,7 @@ describe("a handler", () => {
     const fail = () => {
       throw new Error("hunter2");
     };
-    const handler = toPlatform(handleOperation(operation, { identify: () => undefined }, fail))[method];
+    const handler = handleOperation(operation, { identify: () => undefined }, fail)[method];
     const answer = await handler(new Request(`https://office.example.com${operation.path}`, { method }));
     expect(answer.status).toBe(500);
     expect(await answer.clone().text()).not.toContain("hunter2");
@@ -60,12 +57,10 @@ describe("a handler", () => {
   });
 
   it("says on every answer that it is for HTTPS only, where our address is https", async () => {
-    const { GET } = toPlatform(
-      handleOperation(operations.siteBanner, {}, () => ({
-        status: 200,
-        body: { banner: null },
-      })),
-    );
+    const { GET } = handleOperation(operations.siteBanner, {}, () => ({
+      status: 200,
+      body: { banner: null },
+    }));
     const { headers } = await GET(request);
     expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
   });

@@ -6,7 +6,6 @@ import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { handleOperation } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { type Operation, operations } from "@/lib/http/register/operations";
 import { checkRetirements, listRetirements } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
@@ -36,12 +35,10 @@ const headersOf = ({ headers }: Response) => ({
 beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
 
 describe("an operation being retired", () => {
-  const { GET } = toPlatform(
-    handleOperation({ ...operations.siteBanner, retirement }, {}, () => ({
-      status: 200,
-      body: { banner: null },
-    })),
-  );
+  const { GET } = handleOperation({ ...operations.siteBanner, retirement }, {}, () => ({
+    status: 200,
+    body: { banner: null },
+  }));
 
   it("says when on every answer: Deprecation (RFC 9745), Sunset (RFC 8594) and where the guide is", async () => {
     const good = await GET(new Request("https://office.example.com/api/site-banner"));

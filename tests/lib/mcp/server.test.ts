@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { toPlatform } from "@/lib/http/platform";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { prompts } from "@/lib/mcp/prompts";
 import { resources } from "@/lib/mcp/resources";
@@ -26,7 +25,7 @@ function ask(method: string, params: object) {
     "x-request-id": "trace-1",
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  return toPlatform(mcpEndpoint("/mcp")).POST(
+  return mcpEndpoint("/mcp").POST(
     new Request("https://office.example.com/mcp", { method: "POST", headers, body }),
   );
 }

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { to } from "@/lib/docs/markdown";
-import { toPlatform } from "@/lib/http/platform";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";
 import { createFolder } from "@/tests/support/leash";
 
 const createServer = vi.fn(createMcpServer);
-const { POST } = toPlatform(mcpEndpoint("/mcp", createServer));
+const { POST } = mcpEndpoint("/mcp", createServer);
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");

@@ -1,5 +1,4 @@
 import { answerEach } from "@/app/handlers-by-path";
-import { toPlatform } from "@/lib/http/platform";
 import { connectHandlers } from "../forms";
 
-export const { POST } = toPlatform(answerEach(Object.values(connectHandlers)));
+export const { POST } = answerEach(Object.values(connectHandlers));

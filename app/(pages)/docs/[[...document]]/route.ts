@@ -1,5 +1,4 @@
 import { answerEach } from "@/app/handlers-by-path";
-import { toPlatform } from "@/lib/http/platform";
 import { documentHandlers } from "../handlers";
 
-export const { GET, HEAD, OPTIONS } = toPlatform(answerEach(documentHandlers));
+export const { GET, HEAD, OPTIONS } = answerEach(documentHandlers);

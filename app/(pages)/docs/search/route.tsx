@@ -2,7 +2,6 @@ import { documents, findDocument } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/markdown";
 import { markFound, type SearchHit, searchDocuments } from "@/lib/docs/search";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { wide } from "../../html-page";
 import { Documents, SearchForm } from "../documents";
@@ -10,19 +9,17 @@ import { Documents, SearchForm } from "../documents";
 const maxHits = 20;
 
 /** The results page: the search without JavaScript, and every hit of a palette search. */
-export const { GET } = toPlatform(
-  handlePage(pages.search, wide, ({ url }) => {
-    const query = (url.searchParams.get("q") ?? "").trim().slice(0, 200);
-    return {
-      title: query ? `“${query}” in the documents` : "Search the documents",
-      content: (
-        <Documents open={pages.search.path}>
-          <Results query={query} />
-        </Documents>
-      ),
-    };
-  }),
-);
+export const { GET } = handlePage(pages.search, wide, ({ url }) => {
+  const query = (url.searchParams.get("q") ?? "").trim().slice(0, 200);
+  return {
+    title: query ? `“${query}” in the documents` : "Search the documents",
+    content: (
+      <Documents open={pages.search.path}>
+        <Results query={query} />
+      </Documents>
+    ),
+  };
+});
 
 function Results({ query }: { query: string }) {
   const hits = searchDocuments(query, maxHits);

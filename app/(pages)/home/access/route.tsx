@@ -1,6 +1,5 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys/passkeys";
 import { sessionDays } from "@/lib/config/lifetimes";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
@@ -18,27 +17,25 @@ const problems: Record<string, Problem> = {
 };
 
 /** Who and what can act for the account: apps, browsers and passkeys. */
-export const { GET } = toPlatform(
-  ownerPage(pages.access, problems, async (visit) => {
-    const { account, sessionId, query, isLocal, nowMs } = visit;
-    const read = await readAccess(account, nowMs);
-    const own = read?.sessions.find(({ id }) => id === sessionId);
-    const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
-    return (
-      <>
-        <AccessHead at={pages.access} query={query} read={read} />
-        {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
-        <div className="columns">
-          <div>
-            <Apps {...shown} />
-            {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
-          </div>
-          <div>
-            <Browsers {...shown} isLocal={isLocal} />
-            {isLocal && <SignInMethodList {...visit} ways={read?.ways} own={own} />}
-          </div>
+export const { GET } = ownerPage(pages.access, problems, async (visit) => {
+  const { account, sessionId, query, isLocal, nowMs } = visit;
+  const read = await readAccess(account, nowMs);
+  const own = read?.sessions.find(({ id }) => id === sessionId);
+  const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
+  return (
+    <>
+      <AccessHead at={pages.access} query={query} read={read} />
+      {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
+      <div className="columns">
+        <div>
+          <Apps {...shown} />
+          {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
         </div>
-      </>
-    );
-  }),
-);
+        <div>
+          <Browsers {...shown} isLocal={isLocal} />
+          {isLocal && <SignInMethodList {...visit} ways={read?.ways} own={own} />}
+        </div>
+      </div>
+    </>
+  );
+});

@@ -1,6 +1,5 @@
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
@@ -29,60 +28,53 @@ const problems = {
 };
 
 /** What the company costs, the plans, and the history of the credits. */
-export const { GET } = toPlatform(
-  ownerPage(pages.billing, problems, async (visit) => {
-    const { account, contents, plans, bought, state, isUnsold, query, nowMs } = visit;
-    const [offers, terms, invoices] = bought
-      ? await Promise.all([
-          readOffersTo(account, bought, plans, nowMs),
-          readTerms(bought, plans, nowMs),
-          readInvoices(bought, plans, nowMs),
-        ])
-      : [];
-    const asked = { ...terms, chosen: query.change };
-    const changes = bought && offers && (await readChangesOf(bought, offers, asked, nowMs));
-    const credits = await readCredits(account.id, query.before, nowMs);
-    const spending = await readSpendingOf(account.id, nowMs);
-    const limits = await readLimitsOf(account.id, nowMs);
-    const automatic =
-      limits !== undefined && isSpent(spending) ? await readAutomatic(visit, limits) : undefined;
-    const isOwing = hasOpen(invoices);
-    return (
-      <>
-        <h1>Billing</h1>
-        <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
-        {changes?.offer && account.deletes_at_ms === null ? (
-          <LicenceChange {...{ account, terms }} offer={changes.offer} cost={changes.cost} />
-        ) : (
-          settings().billing && (
-            <Billing
-              {...{ account, contents, plans, bought, terms, offers, nowMs }}
-              standing={state}
-              hasOpenInvoice={isOwing}
-            />
-          )
-        )}
-        {isOwing && <Invoices read={invoices} />}
-        <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
-        {bought?.hasBought && !isOwing && <Invoices read={invoices} />}
-        <Credits account={account} mayRun={state.mayRun} isUnsold={isUnsold} read={credits}>
-          {offers && <Packs offers={offers.credits} accountId={account.id} />}
-        </Credits>
-        {isSpent(spending) && (
-          <div className="columns">
-            <Spending read={spending} />
-            <CreditLimits
-              account={account}
-              read={limits}
-              isSaved={query.limits !== undefined}
-              nowMs={nowMs}
-            />
-            {automatic && limits !== undefined && offers && (
-              <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
-            )}
-          </div>
-        )}
-      </>
-    );
-  }),
-);
+export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
+  const { account, contents, plans, bought, state, isUnsold, query, nowMs } = visit;
+  const [offers, terms, invoices] = bought
+    ? await Promise.all([
+        readOffersTo(account, bought, plans, nowMs),
+        readTerms(bought, plans, nowMs),
+        readInvoices(bought, plans, nowMs),
+      ])
+    : [];
+  const asked = { ...terms, chosen: query.change };
+  const changes = bought && offers && (await readChangesOf(bought, offers, asked, nowMs));
+  const credits = await readCredits(account.id, query.before, nowMs);
+  const spending = await readSpendingOf(account.id, nowMs);
+  const limits = await readLimitsOf(account.id, nowMs);
+  const automatic =
+    limits !== undefined && isSpent(spending) ? await readAutomatic(visit, limits) : undefined;
+  const isOwing = hasOpen(invoices);
+  return (
+    <>
+      <h1>Billing</h1>
+      <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
+      {changes?.offer && account.deletes_at_ms === null ? (
+        <LicenceChange {...{ account, terms }} offer={changes.offer} cost={changes.cost} />
+      ) : (
+        settings().billing && (
+          <Billing
+            {...{ account, contents, plans, bought, terms, offers, nowMs }}
+            standing={state}
+            hasOpenInvoice={isOwing}
+          />
+        )
+      )}
+      {isOwing && <Invoices read={invoices} />}
+      <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
+      {bought?.hasBought && !isOwing && <Invoices read={invoices} />}
+      <Credits account={account} mayRun={state.mayRun} isUnsold={isUnsold} read={credits}>
+        {offers && <Packs offers={offers.credits} accountId={account.id} />}
+      </Credits>
+      {isSpent(spending) && (
+        <div className="columns">
+          <Spending read={spending} />
+          <CreditLimits account={account} read={limits} isSaved={query.limits !== undefined} nowMs={nowMs} />
+          {automatic && limits !== undefined && offers && (
+            <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
+          )}
+        </div>
+      )}
+    </>
+  );
+});

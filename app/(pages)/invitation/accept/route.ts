@@ -7,7 +7,6 @@ import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import type { Call } from "@/lib/http/call";
 import { fieldForPage, handleForm, withProblem } from "@/lib/http/form";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { isMailedProof } from "@/lib/mail/links/invitation-token";
@@ -21,26 +20,24 @@ const page = (call: Call) => {
 };
 
 /** Its mailed link proves that the person reads the mailbox, so it signs in too; after another link, a code has to. */
-export const { POST } = toPlatform(
-  handleForm(forms.acceptInvitation, { page }, async (submission) => {
-    const { field, nowMs } = submission;
-    const email = parseTypedEmail(field("email"));
-    if (!email) return { to: withProblem(page(submission), whyNotAnEmail(field("email"))) };
-    const isMailed = isMailedProof(field("proof"), field("token"));
-    if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
-    const db = await store();
-    const credential = { token: field("token"), email, subject: mintLocalSubject() };
-    const accepted = await acceptInvitation(db, credential, nowMs);
-    if (accepted === "foreign-email") return { to: withProblem(page(submission), accepted) };
-    // The page explains what is wrong with the link.
-    if (typeof accepted === "string") return { to: page(submission) };
-    if (isMailed) {
-      const signedIn = await transact(db, (transaction) =>
-        signIn(transaction, email, "invitation", submission),
-      );
-      if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
-    }
-    const redirect = await sendCode(email, submission);
-    return { ...redirect, to: `${redirect.to}?opened` };
-  }),
-);
+export const { POST } = handleForm(forms.acceptInvitation, { page }, async (submission) => {
+  const { field, nowMs } = submission;
+  const email = parseTypedEmail(field("email"));
+  if (!email) return { to: withProblem(page(submission), whyNotAnEmail(field("email"))) };
+  const isMailed = isMailedProof(field("proof"), field("token"));
+  if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
+  const db = await store();
+  const credential = { token: field("token"), email, subject: mintLocalSubject() };
+  const accepted = await acceptInvitation(db, credential, nowMs);
+  if (accepted === "foreign-email") return { to: withProblem(page(submission), accepted) };
+  // The page explains what is wrong with the link.
+  if (typeof accepted === "string") return { to: page(submission) };
+  if (isMailed) {
+    const signedIn = await transact(db, (transaction) =>
+      signIn(transaction, email, "invitation", submission),
+    );
+    if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
+  }
+  const redirect = await sendCode(email, submission);
+  return { ...redirect, to: `${redirect.to}?opened` };
+});

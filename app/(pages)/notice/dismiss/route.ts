@@ -3,7 +3,6 @@ import type { SentHeaders } from "@/lib/http/call";
 import { dismissNotice } from "@/lib/http/dismissed-notice";
 import { redirectTo } from "@/lib/http/form";
 import { handleEndpoint } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { inPlainText } from "@/lib/http/response";
@@ -13,15 +12,17 @@ import { readAnnouncement } from "@/lib/site-banner";
  * Dismisses the notice of a page in this browser, unless another was announced meanwhile, and leads back to the content of
  * the page, where the keyboard continues.
  */
-export const { POST } = toPlatform(
-  handleEndpoint(forms.dismissNotice, { explain: inPlainText }, async ({ headers, field, nowMs }) => {
+export const { POST } = handleEndpoint(
+  forms.dismissNotice,
+  { explain: inPlainText },
+  async ({ headers, field, nowMs }) => {
     const notice = await readAnnouncement(nowMs);
     const isSeen = notice && ["", notice.id].includes(field("notice"));
     return redirectTo({
       to: `${pageBefore(headers)}#main`,
       cookies: isSeen ? [dismissNotice(notice)] : [],
     });
-  }),
+  },
 );
 
 /** Always on this site, whatever `Referer` says. Absolute, because a path that begins with `//` names another site. */

@@ -1,5 +1,4 @@
 import { answerEach } from "@/app/handlers-by-path";
-import { toPlatform } from "@/lib/http/platform";
 import { signInHandlers } from "../forms";
 
-export const { POST } = toPlatform(answerEach(Object.values(signInHandlers)));
+export const { POST } = answerEach(Object.values(signInHandlers));

@@ -4,7 +4,6 @@ import { requestedCodes } from "@/lib/auth/local-sign-in";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { handlePage } from "@/lib/http/page";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
@@ -15,27 +14,25 @@ import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
 import { problemsOf } from "../problems";
 
-export const { GET } = toPlatform(
-  handlePage(pages.code, narrow, async ({ url, headers, nowMs, requestId }) => {
-    const [browser] = requestedCodes(headers);
-    const requested = browser
-      ? await readPart(
-          "a sign-in code could not be read",
-          (db) => findRequestedCode(db, browser, nowMs),
-          requestId,
-        )
-      : ({ ended: "unasked" } as const);
-    if (!requested) return { title: "We cannot check codes at the moment", content: unavailable(requestId) };
-    if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
-    const { searchParams } = url;
-    const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
-    return {
-      title: `Enter the ${requested.isLong ? "long " : ""}code`,
-      problem,
-      content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
-    };
-  }),
-);
+export const { GET } = handlePage(pages.code, narrow, async ({ url, headers, nowMs, requestId }) => {
+  const [browser] = requestedCodes(headers);
+  const requested = browser
+    ? await readPart(
+        "a sign-in code could not be read",
+        (db) => findRequestedCode(db, browser, nowMs),
+        requestId,
+      )
+    : ({ ended: "unasked" } as const);
+  if (!requested) return { title: "We cannot check codes at the moment", content: unavailable(requestId) };
+  if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
+  const { searchParams } = url;
+  const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
+  return {
+    title: `Enter the ${requested.isLong ? "long " : ""}code`,
+    problem,
+    content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
+  };
+});
 
 const unavailable = (requestId: string) => (
   <>

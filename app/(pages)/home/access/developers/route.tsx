@@ -1,4 +1,3 @@
-import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { ownerPage } from "../../owner-page";
 import { AccessHead } from "../access-head";
@@ -7,8 +6,10 @@ import { readAccess } from "../read-access";
 import { Tokens } from "../sessions";
 
 /** The tokens with which an owner's own programs ask the API. */
-export const { GET } = toPlatform(
-  ownerPage(pages.developers, {}, async ({ account, sessionId, query, isLocal, nowMs }) => {
+export const { GET } = ownerPage(
+  pages.developers,
+  {},
+  async ({ account, sessionId, query, isLocal, nowMs }) => {
     const read = await readAccess(account, nowMs);
     return (
       <>
@@ -19,5 +20,5 @@ export const { GET } = toPlatform(
         </div>
       </>
     );
-  }),
+  },
 );

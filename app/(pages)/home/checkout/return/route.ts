@@ -3,7 +3,6 @@ import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { store } from "@/lib/db/store";
 import { redirectTo } from "@/lib/http/form";
 import { handleOperation } from "@/lib/http/handler";
-import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { counter } from "@/lib/rate-limit/rate-limit";
@@ -14,13 +13,11 @@ import { log } from "@/lib/runtime/log";
  * late; the address only names the checkout, whose account and amount Stripe has. Checkouts that no one here began, and
  * settled ones, cause no call to Stripe.
  */
-export const { GET } = toPlatform(
-  handleOperation(forms.returnFromCheckout, {}, async (call) => {
-    const id = call.query.get("session");
-    const outcome = id ? await settle(id, call.nowMs) : "cancelled";
-    return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}` });
-  }),
-);
+export const { GET } = handleOperation(forms.returnFromCheckout, {}, async (call) => {
+  const id = call.query.get("session");
+  const outcome = id ? await settle(id, call.nowMs) : "cancelled";
+  return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}` });
+});
 
 async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> {
   try {
