@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { settings } from "@/lib/config/settings";
 import { code } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/register/operations";
 
@@ -60,73 +63,17 @@ print(${isSigned ? "text" : "json.loads(text)"})`,
 /** Reads a token without echoing it. One line, because otherwise a second pasted line would be read as the token. */
 export const readToken = code("sh", "read -rs CORNER_OFFICE_TOKEN && export CORNER_OFFICE_TOKEN");
 
-/** The check that an app makes before it lets the company run, with the client file next to it. */
-export const entitlementCheck = [
-  code(
-    "ts",
-    `
-import { CompanyGate } from "./corner-office.mjs";
+const languages = { mjs: "ts", py: "python", swift: "swift", kt: "kotlin", xml: "text" } as const;
 
-const gate = new CompanyGate(process.env.CORNER_OFFICE_URL, async () => process.env.CORNER_OFFICE_TOKEN ?? "");
-const askAgainInSeconds = await gate.ask();
-console.log({ mayRun: gate.mayRun(), why: gate.why, askAgainInSeconds });`,
-  ),
-  code(
-    "python",
-    `
-import os
-from corner_office import CompanyGate
+/** The name of a program in `lib/docs/samples`. */
+export type SampleFile = `${string}.${keyof typeof languages}`;
 
-gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda dead_token: os.environ["CORNER_OFFICE_TOKEN"])
-ask_again_in_seconds = gate.ask()
-print({"may_run": gate.may_run(), "why": gate.why, "ask_again_in_seconds": ask_again_in_seconds})`,
-  ),
-].join("\n\n");
-
-/** A call that retries after `Retry-After`. */
-export const callWithRetries = [
-  code(
-    "ts",
-    `
-const pause = (seconds = 0) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-
-/** Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay. */
-async function callWithRetries(url = "", options = {}) {
-  for (let attempt = 0; ; attempt++) {
-    const signal = AbortSignal.timeout(10_000);
-    const response = await fetch(url, { ...options, redirect: "error", signal });
-    if (![429, 502, 503].includes(response.status) || attempt === 4) return response;
-    const asked = Number.parseInt(response.headers.get("Retry-After") ?? "") || 0; // a date counts as none
-    const waitSeconds = Math.min(Math.max(asked, 2 ** attempt), 3600);
-    await pause(waitSeconds + Math.random() * (1 + waitSeconds / 10));
-  }
+/** Programs of {@link SampleFile}s, as blocks of code with the address of this deployment. */
+export function programs(...names: SampleFile[]): string {
+  const blocks = names.map((name) => {
+    const [, extension] = name.split(".") as [string, keyof typeof languages];
+    const text = readFileSync(join(process.cwd(), "lib/docs/samples", name), "utf8");
+    return code(languages[extension], text.replace("https://office.example.com", settings().appUrl));
+  });
+  return blocks.join("\n\n");
 }
-
-const response = await callWithRetries(\`\${process.env.CORNER_OFFICE_URL}/api/health\`);
-console.log(response.status, response.headers.get("RateLimit"));`,
-  ),
-  code(
-    "python",
-    `
-import os, random, time, urllib.error, urllib.request
-
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    redirect_request = lambda *_: None  # no other host gets what is sent here
-
-def call_with_retries(request):
-    """Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay."""
-    for attempt in range(5):
-        try:
-            return urllib.request.build_opener(NoRedirects).open(request, timeout=10)
-        except urllib.error.HTTPError as failure:
-            if failure.code not in (429, 502, 503) or attempt == 4:
-                raise
-            asked = failure.headers.get("Retry-After", "")[:9]
-            asked_seconds = int(asked) if asked.isdecimal() else 0  # a date counts as none
-            wait_seconds = min(max(asked_seconds, 2**attempt), 3600)
-            time.sleep(wait_seconds + random.uniform(0, 1 + wait_seconds / 10))
-
-with call_with_retries(os.environ["CORNER_OFFICE_URL"] + "/api/health") as response:
-    print(response.status, response.headers["RateLimit"])`,
-  ),
-].join("\n\n");

@@ -15,7 +15,7 @@ import {
 import type { DocumentText } from "@/lib/docs/document";
 import { code, table, to, toCode } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
-import { callWithRetries } from "@/lib/docs/samples";
+import { programs } from "@/lib/docs/samples";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { type Operation, operations } from "@/lib/http/register/operations";
 
@@ -75,7 +75,7 @@ The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), no
 
 On a \`429\`, whose code is ${toCode("unavailable")}, wait at least \`Retry-After\` seconds and add a small random delay, so that clients that were refused together do not return together. Do the same on a \`503\`.
 
-${callWithRetries}
+${programs("retries.mjs", "retries.py")}
 
 Entitlement clients need no such loop after a \`200\`: they ask again within \`recheckAfterSeconds\`, a random value from 600 to 900, or less if a trial ends sooner, so that apps do not all ask at once.
 

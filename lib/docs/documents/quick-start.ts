@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { operationWords } from "@/lib/docs/documents/operations";
 import { code, json, linkToPage, to, toCode } from "@/lib/docs/markdown";
-import { entitlementCheck, readToken } from "@/lib/docs/samples";
+import { programs, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { pages } from "@/lib/http/register/pages";
 import { clientFiles } from "@/lib/http/register/publications";
@@ -67,7 +67,7 @@ curl -sS --fail-with-body -o corner_office.py "$CORNER_OFFICE_URL${clientFiles.p
 
 Put this next to it:
 
-${entitlementCheck}
+${programs("entitlement-check.mjs", "entitlement-check.py")}
 
 Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. The client takes only a \`200\` with \`ok: true\` as a yes, and follows no redirect, so that no other host gets the token. Its loop, \`keepAsking\`, asks again in time and runs on through outages.
 

@@ -1,60 +1,8 @@
 import { deliveryDays, eventDays, formerSecretHours, webhookTriedDays } from "@/lib/config/lifetimes";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, json, table, to } from "@/lib/docs/markdown";
+import { programs } from "@/lib/docs/samples";
 import { eventTypeNames, eventTypes } from "@/lib/events/event";
-
-/** A receiver in TypeScript, which a test runs. */
-const inTypescript = `
-import { createServer } from "node:http";
-import { text } from "node:stream/consumers";
-import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
-
-const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? "");
-const done = new Set(); // keep it in your store
-
-createServer(async (request, response) => {
-  const body = await text(request); // the bytes as they came: they are signed
-  let event = Object(); // of any type
-  try {
-    event = webhook.verify(body, Object(request.headers));
-  } catch {
-    return response.writeHead(401).end();
-  }
-  const id = request.headers["webhook-id"];
-  if (!done.has(id)) console.log(event.type, event.data.account);
-  done.add(id);
-  response.writeHead(204).end();
-}).listen(Number(process.env.PORT ?? 8080), "127.0.0.1");
-`;
-
-/** The same in Python. */
-const inPython = `
-import os
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from standardwebhooks.webhooks import Webhook  # pip install standardwebhooks
-
-webhook = Webhook(os.environ["WEBHOOK_SECRET"])
-done = set()  # keep it in your store
-
-
-class Receiver(BaseHTTPRequestHandler):
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        try:
-            event = webhook.verify(body, headers)
-        except Exception:
-            self.send_response(401)
-        else:
-            if headers["webhook-id"] not in done:
-                print(event["type"], event["data"]["account"], flush=True)
-            done.add(headers["webhook-id"])
-            self.send_response(204)
-        self.end_headers()
-
-
-ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()
-`;
 
 const own = { ownFeatures: null, ownLimits: null, givenEndsAt: null };
 const example = {
@@ -115,9 +63,7 @@ Other types can be added: answer what you do not know with 204. \`webhook.test\`
 
 Deliveries are signed as [Standard Webhooks](https://www.standardwebhooks.com) says: \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. Use its library, the secret as it was printed, and the body as it came. For ${formerSecretHours} hours after \`webhook rotate\`, there are two signatures. With \`webhook add --ed25519\` you get a public key (\`whpk_…\`), and the signature is \`v1a\`.
 
-${code("ts", inTypescript)}
-
-${code("python", inPython)}
+${programs("receiver.mjs", "receiver.py")}
 
 ## What a receiver does
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
-import { callSamples, callWithRetries } from "@/lib/docs/samples";
+import { callSamples, programs } from "@/lib/docs/samples";
 import { operations } from "@/lib/http/register/operations";
 import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { isInstalled } from "@/tests/support/databases";
@@ -98,7 +98,10 @@ describe.each(languages)("the samples in %s", (language) => {
   );
 
   it("of retries send five requests at most, after a second to an hour each, and reach no other host", async () => {
-    const runs = await run(callWithRetries, language, [...badAnswers.keys(), ...badWaits.keys()]);
+    const runs = await run(programs("retries.mjs", "retries.py"), language, [
+      ...badAnswers.keys(),
+      ...badWaits.keys(),
+    ]);
     const waited = runs.flatMap(([, { waits }]) => waits);
     expect(waited.filter((seconds) => !(seconds >= 1 && seconds <= 3600 * 1.1 + 1))).toEqual([]);
     expect(runs.filter(([, { waits }]) => waits.length > 4)).toEqual([]);
