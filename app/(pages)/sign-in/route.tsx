@@ -26,15 +26,8 @@ export const { GET } = handlePage(
     if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
     const title = "Sign in";
     if (kind === "clerk") {
-      const content = (
-        <>
-          <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers, askedPage(headers))} />
-          <p className="quiet">
-            <AboutEmail />
-          </p>
-        </>
-      );
-      return { title, content };
+      const leadsTo = await pathAfterSignIn(headers, askedPage(headers));
+      return { title, content: <Clerk part="SignIn" leadsTo={leadsTo} /> };
     }
     const asked = findProblem(url, problems);
     const isGone = asked === problems.ended && (await isAccountGone(headers));

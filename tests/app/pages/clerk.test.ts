@@ -45,6 +45,7 @@ describe.each([
       const { status, headers, text } = await service.ask(path);
       expect(status).toBe(200);
       expect(text).toContain(clerk.environment.CLERK_PUBLISHABLE_KEY);
+      expect(text.match(/href="\/privacy"/g), "at the component and in the foot").toHaveLength(2);
       const told = Object.keys(headers).filter((name) => /^x-(clerk|middleware)/.test(name));
       expect(told).toEqual([]);
     }
