@@ -17,7 +17,10 @@ export async function listEvents(db: Db, after: string | undefined, limit: numbe
   };
 }
 
-/** The number of an event. Its id tells it from another one with this number, of a store that was restored. */
+/**
+ * The number of an event, also of the one that was deleted last, after which all are here. Its id tells it from another one with
+ * this number, of a store that was restored.
+ */
 async function readPlace(db: Db, after: string | undefined): Promise<number> {
   if (after === undefined) return 0;
   const [, number, id] = /^(?:(\d{1,15})\.)?(evt_[\da-f]{32})$/.exec(after) ?? [];
@@ -27,11 +30,12 @@ async function readPlace(db: Db, after: string | undefined): Promise<number> {
     .where("id", "=", id ?? "")
     .executeTakeFirst();
   if (row?.number != null && (number === undefined || Number(number) === row.number)) return row.number;
-  const { swept } = await db
+  const { swept, swept_event } = await db
     .selectFrom("event_numbers")
-    .select("swept")
+    .select(["swept", "swept_event"])
     .where("id", "=", 1)
     .executeTakeFirstOrThrow();
-  if (!row && number !== undefined && Number(number) === swept) return swept;
+  const isSwept = number === undefined ? swept_event === `${swept}.${id}` : Number(number) === swept;
+  if (!row && isSwept) return swept;
   throw new Refusal("events_gone");
 }

@@ -68,4 +68,5 @@ export const migrations: Record<string, SchemaChange> = {
     holds_account: null,
     events_written: "events (account_id, seq)",
   },
+  "341-swept-events": ["alter table event_numbers add column swept_event text"],
 };

@@ -699,6 +699,10 @@ export const addedColumns = {
     /** When Stripe next charges one of the open invoices; null if it does not, or has not been asked. */
     next_attempt_ms: "bigint",
   },
+  event_numbers: {
+    /** The event that was deleted last, as `<number>.<id>`; null until one is. */
+    swept_event: "text",
+  },
   /** Requests to change an account's email: of a day, and those that were carried out. */
   email_changes: {
     id: "text primary key",

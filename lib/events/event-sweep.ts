@@ -41,15 +41,15 @@ export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): 
 async function deleteOldest(transaction: Db, untilMs: number, nowMs: number): Promise<boolean> {
   const oldest = await transaction
     .selectFrom("events")
-    .select(["number", "account_id", "type", "at_ms"])
+    .select(["id", "number", "account_id", "type", "at_ms"])
     .where("number", "is not", null)
     .orderBy("number")
     .limit(batch)
     .execute();
   // One that is a little younger, by another clock, goes with those behind it.
   const old = oldest.slice(0, oldest.findLastIndex(({ at_ms }) => at_ms <= untilMs) + 1);
-  const number = old.at(-1)?.number;
-  if (number == null) return false;
+  const { id, number = null } = old.at(-1) ?? {};
+  if (number === null) return false;
   await transaction.deleteFrom("events").where("number", "<=", number).execute();
   await transaction
     .updateTable("webhook_deliveries")
@@ -57,7 +57,11 @@ async function deleteOldest(transaction: Db, untilMs: number, nowMs: number): Pr
     .where("state", "=", "waiting")
     .where("number", "<=", number)
     .execute();
-  await transaction.updateTable("event_numbers").set({ swept: number }).where("id", "=", 1).execute();
+  await transaction
+    .updateTable("event_numbers")
+    .set({ swept: number, swept_event: `${number}.${id}` })
+    .where("id", "=", 1)
+    .execute();
   const gone = old.filter(({ type }) => type === "account.deleted").map(({ account_id }) => account_id);
   await transaction
     .deleteFrom("event_counters")

@@ -259,12 +259,19 @@ describe.each(engines)("the events on $name", (engine) => {
     const { events } = await listEvents(db, undefined, 10);
     expect(events).toMatchObject([{ data: { account: id, number: 5 } }]);
     await deleteAccount(db, email, "operator", Date.now());
-    const { next } = await listEvents(db, events[0]?.id, 10);
+    const {
+      events: [deletion],
+      next,
+    } = await listEvents(db, events[0]?.id, 10);
     await sweepEvents(db, laterMs + 120_000);
-    // One who has read everything has lost nothing.
-    expect(await listEvents(db, next ?? undefined, 10)).toEqual({ events: [], next });
+    // One who has read everything has lost nothing, by the id of a webhook either.
+    for (const after of [next, deletion?.id])
+      expect(await listEvents(db, after ?? undefined, 10)).toEqual({ events: [], next: after });
     expect(await stage.query("SELECT * FROM event_counters")).toEqual([]);
     await expect(findAccount(db, email)).rejects.toThrow("no account");
+    await addAccount(db, email, { plan: "hobby" }, Date.now());
+    for (const after of [next, deletion?.id])
+      expect((await listEvents(db, after ?? undefined, 10)).events).toMatchObject([{ data: { number: 1 } }]);
     await stage.clear();
   });
 
