@@ -12,7 +12,14 @@ import { pages } from "@/lib/http/register/pages";
  */
 
 /** How a licence from Stripe ended, or why there is none yet. */
-export type LicenceEnd = "ended" | "unpaid" | "returned" | "paused" | "trial over" | NotBegun;
+export type LicenceEnd =
+  | "ended"
+  | "unpaid"
+  | "late at bank"
+  | "returned"
+  | "paused"
+  | "trial over"
+  | NotBegun;
 
 /** What a licence is whose first payment is `unfinished`, or which a bank is asked for and has not made. */
 type NotBegun = "unfinished" | "at bank";
@@ -152,6 +159,7 @@ const instead = (words: string, path: string = pages.billing.path) => ({ other: 
 const wasReturned = "Your last payment went back to you, by a refund or by your bank.";
 
 const waitForBank = "It may take two weeks: do not buy it again.";
+const doNotPayAgain = "It may take two weeks: do not pay it again.";
 
 /** Where we can be written to. */
 const askToDropTheChange = () => {
@@ -172,7 +180,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   "not collected": {
     tag: "Payments paused",
     heading: "Your plan is active, and its payments are paused",
-    next: `We, who run this service, paused your payments. Until we resume them, you are charged nothing and your assistants work. To know why, and until when, ${askUs()}.`,
+    next: `Your payments are paused at Stripe. Until they are resumed, you are charged nothing and your assistants work. To know why, and until when, ${askUs()}.`,
   },
   invoiced: {
     dated: "Invoice due: pay it by",
@@ -188,7 +196,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   pausing: {
     tag: "Pauses soon",
     dated: "Your plan pauses on",
-    next: `We, who run this service, pause your plan when the time you paid for ends. Your assistants work until that day, and nothing is charged after it. To know why, and to go on, ${askUs()}.`,
+    next: `Your plan is paused at Stripe, from the day on which the time you paid for ends. Your assistants work until then, and nothing is charged. If you paused it, resume it there; if not, ${askUs()}.`,
     isForUs: true,
   },
   unknown: {
@@ -205,7 +213,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   paying: {
     tag: "At your bank",
     dated: "Your bank is paying. Until it has, your assistants work to",
-    next: "Your bank was asked for the payment. It may take two weeks: do not pay it again.",
+    next: `Your bank was asked for the payment. ${doNotPayAgain}`,
   },
   overdue: {
     tag: "Invoice overdue",
@@ -266,6 +274,11 @@ const ends: Record<LicenceEnd, EndWords> = {
     hint: () => `They run again as soon as your bank has paid. ${waitForBank}`,
     step: stepTo("See your plan"),
   },
+  "late at bank": {
+    beside: `The plan that you bought goes on when your bank has paid. ${doNotPayAgain}`,
+    hint: () => `They run again as soon as your bank has paid. ${doNotPayAgain}`,
+    step: stepTo("See your plan"),
+  },
   returned: {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
     hint: (where) =>
@@ -274,7 +287,8 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   paused: {
     beside: "The plan that you bought is paused.",
-    hint: (where) => `We paused your plan. To go on with it, ${askUs()}; or choose another one${where}.`,
+    hint: (where) =>
+      `Your plan is paused at Stripe. If you paused it, resume it there; if not, ${askUs()}. Or choose another one${where}.`,
     step: stepTo(choosePlan),
   },
 };
@@ -348,12 +362,13 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     paused: "Plan paused",
     "trial over": "Free trial ended",
     unpaid: "Not paid",
+    "late at bank": "Waiting for your bank",
     returned: "Payment returned to you",
   };
   return {
     tag: tags[how] ?? "Plan ended",
     heading:
-      how === "unpaid" || how === "returned"
+      how === "unpaid" || how === "late at bank" || how === "returned"
         ? `${tags[how]}: your assistants stopped on ${day}`
         : `Your ${what} ${happened}`,
     message: `The ${what} of this account ${happened}.`,

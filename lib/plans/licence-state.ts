@@ -87,7 +87,8 @@ export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
   if (status === "incomplete") return status_reason === "bank" ? "at bank" : "unfinished";
   if (status_reason === "trial") return "trial over";
   if (status === "paused") return "paused";
-  return status === "past_due" || status === "unpaid" ? "unpaid" : "ended";
+  if (status !== "past_due" && status !== "unpaid") return "ended";
+  return status_reason === "bank" ? "late at bank" : "unpaid";
 }
 
 /** Whether someone has to pay, or to go on with a licence, before all is well. */

@@ -296,6 +296,12 @@ const whatNext: Record<LicenceEnd, typeof again> = {
     press: payOrChange,
     cost: "the last invoice, which shows its sum before you pay.",
   },
+  "late at bank": {
+    words:
+      "Your bank was asked for the payment, and has not paid yet. Do not pay it again: your plan goes on as soon as it has.",
+    press: "See your plan",
+    cost: "nothing more than what your bank was asked for.",
+  },
   returned: {
     words:
       "Your last payment went back to you, by a refund or by your bank. Pay again to go on with the plan, or cancel it at Stripe, where it still renews.",

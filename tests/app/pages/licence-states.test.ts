@@ -374,7 +374,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const text = await pages(buyer);
     expect(text).toContain("Your plan pauses on");
     expect(text).toContain(
-      "We, who run this service, pause your plan when the time you paid for ends. Your assistants work until that day, and nothing is charged after it.",
+      "Your plan is paused at Stripe, from the day on which the time you paid for ends. Your assistants work until then, and nothing is charged. If you paused it, resume it there; if not, ",
     );
     expect(text).not.toMatch(/payment failed|Pay the invoice/);
     await pass(30.01);
@@ -382,7 +382,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const after = await page(buyer);
     expect(after).toContain("Your plan was paused on");
     expect(after.replaceAll(/<[^>]*>/g, "")).toContain(
-      "We paused your plan. To go on with it, write to help@example.com; or choose another one.",
+      "Your plan is paused at Stripe. If you paused it, resume it there; if not, write to help@example.com. Or choose another one.",
     );
     const [, mail] = await subjects(buyer);
     expect(mail).toBeUndefined();
@@ -396,9 +396,9 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     const text = await pages(buyer);
-    expect(text).toContain("Until we resume them, you are charged nothing");
+    expect(text).toContain("Until they are resumed, you are charged nothing");
     expect(text).toContain(
-      "<dt>Next charge</dt><dd>Nothing <small>€49 a month again, once we resume payments",
+      "<dt>Next charge</dt><dd>Nothing <small>€49 a month again, once payments are resumed",
     );
   });
 
@@ -730,6 +730,34 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     shop.pass(61 * 60_000);
     await shop.reconcile();
     expect(await pages(buyer)).toContain("Payment failed: your assistants stop on");
+  });
+
+  it("that ended while a bank was paying for it waits for the bank, and is not to be paid again", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    await pass(13);
+    stripe.askBank(subscription);
+    await pass(0.1);
+    expect(await page(buyer)).toContain("Your bank is paying. Until it has, your assistants work to");
+    await pass(1);
+    expect(await plan(buyer)).toBe("trial");
+    const said = await pages(buyer);
+    expect(said).toContain("Waiting for your bank: your assistants stopped on");
+    expect(said).toContain(
+      "They run again as soon as your bank has paid. It may take two weeks: do not pay it again.",
+    );
+    expect(said).toContain("You can change your plan once your bank has paid for it.");
+    expect(said).toContain("<dt>You pay now</dt><dd>Nothing <small>your bank is paying for your plan");
+    expect(said).not.toMatch(/Pay or change the card|Pay the last invoice|>Pay </);
+    expect((await service.admin("explain", buyer.email)).stdout).toContain(
+      "Payment: A bank was asked for a payment, and has not made it; it may take two weeks",
+    );
+    stripe.intents.clear();
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
   });
 
   it("that was returned in a trial is charged again after it, and the page says so", async () => {

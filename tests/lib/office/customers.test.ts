@@ -53,7 +53,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       ],
       ["unknown", `Stripe does not know the subscription any more\\. The licence ends ${instant}\\.`],
       ["invoiced", `An invoice was sent, due ${instant}\\. €49 is due \\(in_\\w+\\)\\.`],
-      ["not collected", "Stripe collects no payments: an operator paused that there\\."],
+      ["not collected", "Stripe collects no payments: that was paused there\\."],
     ])("of a licence that is %s say what an owner will ask about", async (state, words) => {
       const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
       if (state === "returned") stripe.refundCharge(stripe.chargeOf(subscription));

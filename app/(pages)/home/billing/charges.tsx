@@ -89,6 +89,11 @@ const courses: Record<LicenceState, Course> = {
     now: "your bank is paying for your plan",
     note: () => "once your bank has paid",
   },
+  "late at bank": {
+    next: "once paid",
+    now: "your bank is paying for your plan",
+    note: () => "once your bank has paid",
+  },
   overdue: { next: "once paid" },
   "change unpaid": { next: "once paid" },
   "trial unpaid": { next: "once paid" },
@@ -101,7 +106,7 @@ const courses: Record<LicenceState, Course> = {
     note: () => "once your bank has paid",
     plan: "You chose",
   },
-  "not collected": { next: "nothing", note: (price) => `${price} again, once we resume payments` },
+  "not collected": { next: "nothing", note: (price) => `${price} again, once payments are resumed` },
   cancelled: {
     next: "nothing",
     now: "also if you keep the plan",
@@ -125,6 +130,7 @@ const paysNothing: readonly LicenceState[] = [
   "returned",
   "at bank",
   "paying",
+  "late at bank",
   "ended",
   "trial over",
 ];

@@ -173,6 +173,7 @@ const marks: Partial<Record<LicenceState, string>> = {
   "trial over": "Your last plan",
   paused: "Your last plan",
   unpaid: "Your plan, not paid",
+  "late at bank": "Your plan, not paid yet",
   unfinished: "You chose this",
   "at bank": "You chose this",
   returned: "Your plan, payment returned",
@@ -198,7 +199,8 @@ function whyNoButton(
   if (acts) return `To change to a price without a button, ${askUs()}.`;
   const state = licenceStateOf(bought.licence);
   if (state === "cancelled") return "To change your plan, keep it first.";
-  if (state === "at bank") return "You can change your plan once your bank has paid for it.";
+  if (state === "at bank" || state === "paying" || state === "late at bank")
+    return "You can change your plan once your bank has paid for it.";
   if (state === "free") return "You can change your plan after its first payment.";
   if (state === "invoiced" || (wantsPayment(state) && state !== "pausing"))
     return "To change your plan, pay what is due first.";
