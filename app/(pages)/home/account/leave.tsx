@@ -16,13 +16,15 @@ export function Leave(visit: ProvingVisit) {
   const { id, deletes_at_ms: deletesAtMs } = account;
   const { supportEmail } = settings();
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
+  const losses = lossesOf(visit);
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
     <section className="setting" id="leave">
       <div>
         <h2>Delete your account</h2>
         <p className="quiet">
-          You lose {nameLosses(visit)}. It costs nothing, and you have a day to change your mind.
+          {losses.length > 0 && `You lose ${losses.join(" and ")}. `}It costs nothing, and you have a day to
+          change your mind.
         </p>
       </div>
       <div>
@@ -80,14 +82,13 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
   );
 }
 
-/** The plan and the credits that go with an account. */
-function nameLosses({ account, state, contents, plans }: ProvingVisit): string {
+/** The plan and the credits that go with an account, if it has them. */
+function lossesOf({ account, state, contents, plans }: ProvingVisit): string[] {
   const credits = spendable(account);
-  const losses = [
+  return [
     ...(state.status === "trial-ended" ? [] : [`your plan “${plans.get(contents.plan)?.title}”`]),
     ...(credits > 0 ? [`your ${formatCredits(credits)} credits`] : []),
   ];
-  return losses.join(" and ") || "no plan and no credits: none is left";
 }
 
 function Consequences(visit: ProvingVisit) {
@@ -97,8 +98,9 @@ function Consequences(visit: ProvingVisit) {
   return (
     <>
       <p>
-        <strong>What goes:</strong> {nameLosses(visit)}; your email everywhere, your browsers, apps and
-        passkeys. Your apps stop at their next check.
+        <strong>What goes:</strong>{" "}
+        {[...lossesOf(visit), "your email everywhere, your browsers, apps and passkeys"].join("; ")}. Your
+        apps stop at their next check.
       </p>
       <p>
         <strong>What stays:</strong> the history of credits and emails under another id, which names no one,
