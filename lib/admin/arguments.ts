@@ -61,17 +61,20 @@ export const parseWholeNumber = matchingNumber(`It must be ${aWholeNumber}.`);
 /** Parses the maximum number of rows of a list. */
 export const parseCount = matchingNumber("It must be a whole number from 1 to 9999999.", /^[1-9]\d{0,6}$/);
 
+const asDecimals =
+  "with at most three decimals after a point, without a 0 as the third: 1.000 is one, or a thousand";
+
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance, also with a sign as in print. */
 export const parseAmount = parser(
   (text) => parseThousandths(text.replace(/^\u2212/, "-")) || undefined,
-  `It must be a number other than 0, like 2.5, from -${maxCredits} to ${maxCredits}, with at most three decimals after a point.`,
+  `It must be a number other than 0, like 2.5, from -${maxCredits} to ${maxCredits}, ${asDecimals}.`,
 );
 
 /** Parses a balance to thousandths. */
 export const parseBalance = parser((text) => {
   const thousandths = parseThousandths(text) ?? -1;
   return thousandths < 0 ? undefined : thousandths;
-}, `It must be a number from 0 to ${maxCredits}, like 2.5, with at most three decimals after a point.`);
+}, `It must be a number from 0 to ${maxCredits}, like 2.5, ${asDecimals}.`);
 
 const oneLine = (most: number) =>
   parser(

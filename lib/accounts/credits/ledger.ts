@@ -19,8 +19,12 @@ export function toCredits(thousandths: number): number {
   return thousandths / 1000;
 }
 
-/** Parses `12`, `-5` or `0.125` exactly, without a float. `undefined` if it is no amount, or exceeds the maximum balance. */
+/**
+ * Parses `12`, `-5` or `0.125` as people type them, exactly, without a float. `undefined` if it is no amount, exceeds the maximum
+ * balance, or ends in a 0 that is the third decimal: where a point groups thousands, `1.000` and `2.500` are thousands.
+ */
 export function parseThousandths(text: string): number | undefined {
+  if (/\.\d\d0$/.test(text)) return undefined;
   const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
   const thousandths = Number(whole + decimals.padEnd(3, "0"));
   if (sign === undefined || thousandths > maxThousandths) return undefined;

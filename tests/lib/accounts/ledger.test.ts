@@ -27,6 +27,13 @@ describe("parseThousandths", () => {
       expect(parseThousandths(text)).toBeUndefined();
     },
   );
+
+  it.each(["1.000", "2.500", "-10.000", "+12.250", "1,000", "1.000,5", "1'000"])(
+    "returns undefined for %s, which is thousands where others write them so",
+    (text) => {
+      expect(parseThousandths(text)).toBeUndefined();
+    },
+  );
 });
 
 describe.each(engines)("the list of a ledger on $name", (engine) => {

@@ -170,8 +170,9 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     [{ limits: "projects: 5" }, "“projects: 5” is no name"],
     [
       { credits: "-1" },
-      "The credits must be a number from 0 to 1000000000000, like 2.5, with at most three decimals after a point.",
+      "The credits must be a number from 0 to 1000000000000, like 2.5, with at most three decimals after a point, without a 0 as the third: 1.000 is one, or a thousand.",
     ],
+    [{ credits: "1.000" }, "1.000 is one, or a thousand."],
     [{ prices: "prod_1" }, "“prod_1” is no id of a price at Stripe, like price_1Abc."],
     [{ prices: "price_1\nprice_1" }, "“price_1” is there twice."],
     [{ position: "first" }, "The place in the order must be a whole number from 0 to 999999."],
