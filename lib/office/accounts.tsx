@@ -13,7 +13,7 @@ import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { FindForm, nothingFound, planOptions } from "@/lib/office/forms";
+import { FindForm, nothingFound, planOptions, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
@@ -39,7 +39,7 @@ type LicensedRow = Awaited<ReturnType<typeof withLicences>>[number];
 
 /** What is looked for, as the parameters of an address. */
 function readSearch({ input }: OfficeCall) {
-  const search = { find: input("find"), plan: input("plan"), trials: input("trials") };
+  const search = { find: soughtIn(input("find")), plan: input("plan"), trials: input("trials") };
   const state = accountStates.find((one) => one === input("state"));
   return { ...search, state, payment: input("payment") === "due" ? "due" : undefined };
 }

@@ -12,7 +12,7 @@ import {
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { moneyInWords } from "@/lib/config/money";
 import { FilterLinks } from "@/lib/office/filter-links";
-import { FindForm, nothingFound } from "@/lib/office/forms";
+import { FindForm, nothingFound, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person } from "@/lib/office/values";
@@ -39,7 +39,7 @@ function readSearch({ input }: OfficeCall) {
   const filter = input("filter");
   return {
     filter: isCustomerFilter(filter) ? filter : undefined,
-    text: input("find"),
+    text: soughtIn(input("find")),
     after: since ? { since_ms: Number(since), id } : undefined,
   };
 }

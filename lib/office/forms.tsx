@@ -52,6 +52,10 @@ export function FindForm({ of, kept, ...field }: FindProps) {
   );
 }
 
+/** What is looked for: of the address of a page at Stripe or Clerk, the id in it. */
+export const soughtIn = (text: string | undefined) =>
+  text?.replace(/^https:\/\/\S*\/([a-z]+_\w+)\b\S*$/, "$1");
+
 /**
  * What a list says that has nothing. Of a payment, a refund, a dispute and older invoices at Stripe no id is kept here, and no
  * number of an invoice or a receipt.

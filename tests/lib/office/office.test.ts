@@ -103,7 +103,11 @@ describe.each(engines)("the office on $name", async (engine) => {
     it("say where to look for what Stripe has by an id that is not kept", async () => {
       const hint = "Stripe’s page of it names the customer: look for that id (cus_…) or the email.";
       for (const list of ["accounts", "customers"]) {
-        for (const id of ["pi_3PaymentIntent", "F2B4C1D0-0001"])
+        for (const id of [
+          "pi_3PaymentIntent",
+          "F2B4C1D0-0001",
+          "https://dashboard.stripe.com/acct_1/payments/pi_3PaymentIntent",
+        ])
           expect((await ann.open(`/${list}?find=${id}`)).text, id).toContain(hint);
         expect((await ann.open(`/${list}?find=nobody`)).text).not.toContain(hint);
       }
@@ -146,6 +150,15 @@ describe.each(engines)("the office on $name", async (engine) => {
       );
       for (const id of ["acc_31", "user_2abc", "cus_31", "sub_31", "in_31", "ch_31"])
         expect(emailsOn((await ann.open(`/accounts?find=${id}`)).text), id).toEqual(["page-31"]);
+      for (const page of [
+        "acct_1Abc/test/customers/cus_31",
+        "customers/cus_31?tab=a",
+        "acct_1Abc/invoices/in_31",
+      ])
+        for (const list of ["accounts", "customers"]) {
+          const address = encodeURIComponent(`https://dashboard.stripe.com/${page}`);
+          expect(emailsOn((await ann.open(`/${list}?find=${address}`)).text), page).toEqual(["page-31"]);
+        }
       for (const id of ["acc_3100", "cus_3", "sub_999"])
         expect(emailsOn((await ann.open(`/accounts?find=${id}`)).text), id).toEqual([]);
     });
