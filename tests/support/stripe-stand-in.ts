@@ -37,6 +37,7 @@ type Subscription = Pick<
   | "ended_at"
   | "metadata"
   | "pause_collection"
+  | "presentment_details"
   | "currency"
   | "collection_method"
   | "days_until_due"

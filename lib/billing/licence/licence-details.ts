@@ -11,11 +11,13 @@ const keptMs = 60 * 1000; // 1 minute: what was changed in the portal shows soon
 export type Card = { brand: string; last4: string };
 
 /**
- * What a page says of a licence that the store does not have: the card that Stripe charges for it, if it is one; the price that
- * it is to have from a day on, as a downgrade in the portal makes it wait for; and whether the portal may give it another one.
+ * What a page says of a licence that the store does not have: the card that Stripe charges for it, if it is one, and the
+ * currency, if it is not the price's (https://docs.stripe.com/payments/currencies/localize-prices/adaptive-pricing); the price
+ * that it is to have from a day on, as a downgrade in the portal makes it wait for; and whether the portal may give it another one.
  */
 export type LicenceDetails = {
   card: Card | undefined;
+  paidIn: string | undefined;
   scheduled: { priceId: string; atMs: number } | undefined;
   isChangeable: boolean;
 };
@@ -38,6 +40,7 @@ export function readDetailsOf(
       return {
         card:
           toCard(own) ?? (hasDefault ? toCard(customer.invoice_settings?.default_payment_method) : undefined),
+        paidIn: found.presentment_details?.presentment_currency,
         scheduled,
         isChangeable: later.length === 0 && items.data.length === 1,
       };

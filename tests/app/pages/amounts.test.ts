@@ -162,6 +162,14 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     expect(await read(trying)).toContain("Plans aren’t sold on this site: for one, ");
   });
 
+  it("say in which currency Stripe charges a price of another one", async () => {
+    const { buyer, subscription } = await admit();
+    expect(await read(buyer)).not.toContain("charged in");
+    stripe.change(subscription, { presentment_details: { presentment_currency: "brl" } });
+    shop.pass(2 * 60_000); // what is kept of its details
+    expect(await read(buyer)).toMatch(/UTC€49 paid each month; charged in BRL/);
+  });
+
   it("say where tax is added: by the price, else by Stripe's settings", async () => {
     setPrice("price_month", { tax_behavior: "exclusive" });
     setPrice("price_team", { tax_behavior: "inclusive" });

@@ -22,6 +22,8 @@ export type Terms = {
   period?: string | undefined;
   next?: NextPayment | undefined;
   card?: Card | undefined;
+  /** The currency in which Stripe charges it, if it is not the price's. */
+  paidIn?: string | undefined;
   /** What it changes to on a day. */
   scheduled?: (NonNullable<LicenceDetails["scheduled"]> & { offer: Offer | undefined }) | undefined;
   /** Whether the portal may give it another price. */
@@ -138,7 +140,7 @@ const paysNothing: readonly LicenceState[] = [
 type OfLicenceProps = ChargesProps & { licence: NonNullable<Purchases["licence"]> };
 
 function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfLicenceProps) {
-  const { price = itsPrice, period, next, card, change, scheduled } = terms;
+  const { price = itsPrice, period, next, card, paidIn, change, scheduled } = terms;
   const state = licenceStateOf(licence);
   const course = courses[state];
   const isEnding = next !== undefined && course.next === "nothing"; // after that charge
@@ -196,6 +198,7 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
           notes={[
             !isEnding && note,
             next && next.amount > 0 && state !== "returned" && period && paidInWords(period),
+            next && next.amount > 0 && paidIn && `charged in ${paidIn.toUpperCase()}`,
             next && next.tax > 0 && `${priceInWords(next.tax, next.currency)} of it is tax`,
           ]}
         >

@@ -74,13 +74,14 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
     isCharged || isDue(state) ? readDetailsOf(licence, nowMs) : undefined,
   ]);
   const offer = offers.get(price_id ?? "");
-  const { card, scheduled, isChangeable } = details ?? {};
+  const { card, paidIn, scheduled, isChangeable } = details ?? {};
   return {
     name: offer?.name,
     price: offer?.amount,
     period: offer?.period,
     next,
     card,
+    paidIn,
     scheduled: scheduled && {
       ...scheduled,
       offer: (await readOffersOf([scheduled.priceId], plans, nowMs)).get(scheduled.priceId),
