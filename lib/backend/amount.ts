@@ -1,19 +1,18 @@
 import { maxThousandths } from "@/lib/accounts/credits/ledger";
 
 /**
- * Parses an amount of credits exactly: a text such as `"0.125"`, or a JSON number, of which the JSON source is given as a
+ * Parses an amount of credits exactly: a text such as `"0.125"`, or `"1E+3"` as decimals of Java and Python write it, or a JSON number, of which the JSON source is given as a
  * {@link JsonNumber} because a float has lost it.
  *
  * @returns the thousandths; `undefined` if it has more than three decimals, is below 0 or above the maximum balance, or is
  * no amount at all
  */
 export function parseAmount(value: unknown): number | undefined {
-  const isNumber = value instanceof JsonNumber;
-  const text = isNumber ? value.source : value;
+  const text = value instanceof JsonNumber ? value.source : value;
   if (typeof text !== "string" || text.length > 40) return undefined;
   const [, whole, decimals = "", exponent = "0"] =
     /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text) ?? [];
-  if (whole === undefined || (!isNumber && /e/i.test(text))) return undefined;
+  if (whole === undefined) return undefined;
   // The digits, of which the last three before the point are decimals once it has moved.
   const digits = whole + decimals;
   const point = whole.length + Number(exponent) + 3;
