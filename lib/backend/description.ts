@@ -5,6 +5,7 @@ import { answers } from "@/lib/backend/answers";
 import { inputs } from "@/lib/backend/inputs";
 import { documentPath, refusalsOf } from "@/lib/backend/refusals";
 import { settings } from "@/lib/config/settings";
+import { mergeNull, publishAnswer } from "@/lib/docs/published-schema";
 
 /** The description of the backend API: OpenAPI 3.1. */
 export function backendDescription() {
@@ -22,7 +23,7 @@ export function backendDescription() {
     security: [{ assertion: [] }],
     paths: Object.fromEntries(names.map((name) => [backendRoutes[name].path, pathItem(name)])),
     components: {
-      schemas: schemasByName(),
+      schemas: { ...requestSchemas(), ...schemasByName() },
       securitySchemes: {
         assertion: {
           type: "http",
@@ -43,7 +44,11 @@ function pathItem(name: BackendName) {
       summary: backendRoutes[name].summary,
       parameters: parametersOf(name),
       ...(takesBody(name) && {
-        requestBody: { required: true, content: json(withoutNames(z.toJSONSchema(inputs[name], asInput))) },
+        requestBody: {
+          required: true,
+          description: "A field that is not required may be null as well, which is as if it were absent.",
+          content: json({ $ref: `${schemas}${requestName(name)}` }),
+        },
       }),
       responses: Object.fromEntries([
         [
@@ -55,12 +60,8 @@ function pathItem(name: BackendName) {
           {
             description: `Refused: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
             headers: headersOf(status, codes),
-            content: json({
-              allOf: [
-                schemaOf(answers.refused),
-                { properties: { error: { properties: { code: { type: "string", enum: codes } } } } },
-              ],
-            }),
+            // One schema, of which generators make one class: each of its own would be another.
+            content: json(schemaOf(answers.refused)),
           },
         ]),
       ]),
@@ -68,7 +69,18 @@ function pathItem(name: BackendName) {
   };
 }
 
-const asInput = { io: "input", unrepresentable: "any" } as const;
+/** The bodies that are taken, by names: generators number those without one. */
+const requestSchemas = () =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([name, schema]) => [
+      requestName(name),
+      withoutNames(z.toJSONSchema(schema, asInput)),
+    ]),
+  );
+
+const requestName = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}Request`;
+
+const asInput = { io: "input", unrepresentable: "any", override: mergeNull } as const;
 
 export const takesBody = (name: BackendName): name is keyof typeof inputs => Object.hasOwn(inputs, name);
 
@@ -81,16 +93,9 @@ const schemas = "#/components/schemas/";
 /** The name of an object of the API. */
 export const nameOf = (schema: z.ZodType): string => schema.meta()?.id ?? "";
 
-/** The objects, open, because clients must ignore unknown fields. */
+/** The objects that are answered. */
 function schemasByName(): Record<string, object> {
-  const { $defs = {} } = z.toJSONSchema(z.object(answers), {
-    override({ jsonSchema }) {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      if (jsonSchema.format) delete jsonSchema.pattern;
-      // Without it, generators make an int of 32 bits, which holds neither the bounds nor each limit (colinhacks/zod#4779).
-      if (jsonSchema.type === "integer") jsonSchema.format = "int64";
-    },
-  });
+  const { $defs = {} } = z.toJSONSchema(z.object(answers), { override: publishAnswer });
   const made = Object.entries($defs).map(([name, schema]) => [name, withoutNames(schema)]);
   return JSON.parse(JSON.stringify(Object.fromEntries(made)).replaceAll('"#/$defs/', `"${schemas}`));
 }

@@ -78,7 +78,7 @@ Each write needs an \`Idempotency-Key\` of up to 255 characters; only a check th
 
 ## Addresses
 
-Bodies and answers are JSON in UTF-8; send \`Content-Type: application/json\`. A body or a query with a field that is not listed is refused, as is an empty text. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are. In a query, percent-encode: the \`+\` of an email is \`%2B\`. Any backend that may spend can settle, release and reverse what another one wrote. Wait ten seconds for an answer.
+Bodies and answers are JSON in UTF-8; send \`Content-Type: application/json\`. A body or a query with a field that is not listed is refused, as is an empty text; in a body, an optional field that is \`null\` is as if it were absent. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are. In a query, percent-encode: the \`+\` of an email is \`%2B\`. Any backend that may spend can settle, release and reverse what another one wrote. Wait ten seconds for an answer.
 
 ${Object.keys(backendRoutes)
   .map((name) => addressSection(name as BackendName))

@@ -21,10 +21,10 @@ const words = (max: number) =>
 
 const isAmount =
   'must be an amount of credits with at most three decimals, as a text like "0.125" or a number';
-const amountFrom = (min: number, description = "Exact to three decimals.") =>
+const amountFrom = (min: number) =>
   z
     .unknown()
-    .meta({ type: ["string", "number"], description })
+    .meta({ type: "string", description: "Exact to three decimals. A number is taken too." })
     .transform((value, { addIssue }) => {
       const thousandths = parseAmount(value);
       if (thousandths !== undefined && thousandths >= min) return thousandths;
@@ -41,7 +41,11 @@ const amountFrom = (min: number, description = "Exact to three decimals.") =>
     });
 const amount = amountFrom(1);
 const reason = words(500).describe("What for, in one line that the owner reads.");
-const reference = words(200).optional().describe("Your own name for what it was for.");
+
+/** A field that may be left out, or be null, which serializers of Java and .NET write where nothing is set. */
+const optional = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  z.preprocess((value) => value ?? undefined, schema.optional()).describe(description);
+const reference = optional(words(200), "Your own name for what it was for.");
 
 const spend = { credits: amount, reason, reference };
 const hold = { ...spend, expiresInSeconds: z.int().min(1).max(maxHoldSeconds) };
@@ -51,17 +55,17 @@ export const inputs = {
   spends: z.strictObject(spend),
   holds: z.strictObject(hold),
   reference: z.strictObject({ reference: words(maxReferenceCharacters).nullable() }),
-  settle: z.strictObject({ credits: amountFrom(0, "What to spend of it; all unless given.").optional() }),
+  settle: z.strictObject({ credits: optional(amountFrom(0), "What to spend of it; all unless given.") }),
   release: z.strictObject({}),
   reverse: z.strictObject({
-    credits: amountFrom(1, "All that is left of it unless given.").optional(),
+    credits: optional(amount, "All that is left of it unless given."),
     reason,
   }),
   checks: z
     .strictObject({
       token: z.string().min(1).max(8192).describe("The owner's session token, as their app sends it."),
-      proof: z
-        .strictObject({
+      proof: optional(
+        z.strictObject({
           jwt: z.string().max(8192).describe("The header `DPoP` of their app's request to you."),
           method: z
             .string()
@@ -71,12 +75,12 @@ export const inputs = {
             .url({ protocol: /^https?$/ })
             .max(2048)
             .describe("Its address, as the app called it."),
-        })
-        .optional()
-        .describe("For a token that is bound to a key (RFC 9449), which is refused without."),
-      resource: z.enum(["api", "mcp"]).optional().describe("What the token is for; `api` unless given."),
-      spend: z.strictObject(spend).optional().describe("What it costs."),
-      hold: z.strictObject(hold).optional().describe("What it may cost, in place of `spend`."),
+        }),
+        "For a token that is bound to a key (RFC 9449), which is refused without.",
+      ),
+      resource: optional(z.enum(["api", "mcp"]), "What the token is for; `api` unless given."),
+      spend: optional(z.strictObject(spend), "What it costs."),
+      hold: optional(z.strictObject(hold), "What it may cost, in place of `spend`."),
     })
     .refine(({ spend, hold }) => !spend || !hold, "has either spend or hold"),
   batches: z.strictObject({
@@ -84,7 +88,7 @@ export const inputs = {
       .array(z.strictObject({ account: words(200), ...spend }))
       .min(1)
       .max(maxWritesAtOnce),
-    all: z.boolean().optional().describe("All or nothing; each for itself unless true."),
+    all: optional(z.boolean(), "All or nothing; each for itself unless true."),
   }),
 };
 
@@ -92,8 +96,8 @@ export const inputs = {
 export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.infer<Schema> {
   let json: unknown;
   try {
-    // An empty body is an empty object: some clients send none where nothing is asked for.
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body) || "{}", keepAmounts);
+    // Nothing and null are an empty object: so clients send that they have nothing to say.
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body) || "{}", keepAmounts) ?? {};
   } catch {
     throw invalid("The body is not JSON in UTF-8.");
   }

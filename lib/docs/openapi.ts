@@ -5,6 +5,7 @@ import { makePortable } from "@/lib/docs/document";
 import { findDocument } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/documents/operations";
 import { anchorOf } from "@/lib/docs/markdown";
+import { publishAnswer } from "@/lib/docs/published-schema";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/call";
@@ -132,11 +133,7 @@ function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDo
 function schemasByName(): Record<string, object> {
   const made = z.toJSONSchema(resources, {
     uri: (id) => `#/components/schemas/${id}`,
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      if (jsonSchema.format) delete jsonSchema.pattern;
-      if (jsonSchema.type === "integer") jsonSchema.format = "int64";
-    },
+    override: publishAnswer,
   });
   return Object.fromEntries(
     Object.entries(made.schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]),

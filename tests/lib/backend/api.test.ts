@@ -368,6 +368,37 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     expect((await read(`/v1/entries?after=${all.next}`)).entries).toEqual([]);
   });
 
+  it("takes null in an optional field as if it were absent, and nowhere else", async () => {
+    const { id, email } = await addAccount(10);
+    const spend = { credits: 1, reason: "A page", reference: null };
+    const spent = await write(`/v1/accounts/${id}/spends`, spend);
+    expect(spent).toMatchObject({ status: 200, balance: 9 });
+    const held = await write(`/v1/accounts/${id}/holds`, { ...spend, expiresInSeconds: 60 });
+    expect(await write(`/v1/holds/${held.id}/settle`, { credits: null })).toMatchObject({ balance: 8 });
+    const other = await write(`/v1/accounts/${id}/holds`, { ...spend, expiresInSeconds: 60 });
+    expect(await write(`/v1/holds/${other.id}/release`, null)).toMatchObject({ balance: 8 });
+    const reversed = { credits: null, reason: "It failed" };
+    expect(await write(`/v1/entries/${spent.id}/reverse`, reversed)).toMatchObject({
+      credits: 1,
+      balance: 9,
+    });
+    const spends = [{ account: id, ...spend }];
+    expect(await write("/v1/batches", { spends, all: null })).toMatchObject({ results: [{ balance: 8 }] });
+    const none = { proof: null, resource: null, spend: null, hold: null };
+    const token = await service.token(email);
+    expect(await write("/v1/checks", { token, ...none })).toMatchObject({ ok: true });
+    expect(await write("/v1/checks", { token, ...none, spend })).toMatchObject({ entry: { balance: 7 } });
+    for (const body of [
+      { ...spend, reason: null },
+      { ...spend, credits: null },
+      { ...spend, unknown: null },
+    ])
+      expect(await write(`/v1/accounts/${id}/spends`, body)).toMatchObject({
+        status: 400,
+        error: { code: "invalid_request" },
+      });
+  });
+
   it("answers a repeated key byte for byte, and refuses a write without one", async () => {
     const { id } = await addAccount(3);
     const path = `/v1/accounts/${id}/spends`;

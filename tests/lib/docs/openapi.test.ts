@@ -91,7 +91,7 @@ describe("the API description", () => {
       properties: {
         limits: {
           type: "object",
-          additionalProperties: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }] },
+          additionalProperties: { type: ["integer", "null"], minimum: 0 },
         },
       },
     });
