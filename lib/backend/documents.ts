@@ -70,7 +70,7 @@ ${exchange(url)}
 
 ## Repeat without fear
 
-Each write needs an \`Idempotency-Key\` of up to 255 characters; only a check that neither spends nor holds needs none. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. "The same" is the same bytes, so keep the body as you sent it: fields in another order, or with other blanks, are another body. A refusal wrote nothing: the same key may succeed later. A request whose key is in work waits for its answer. Repeat a check with the same token: the first answer comes also once that has expired. Keys are each backend's own.
+Each write needs an \`Idempotency-Key\` of up to 255 characters, without a comma; only a check that neither spends nor holds needs none. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. "The same" is the same bytes, so keep the body as you sent it: fields in another order, or with other blanks, are another body. A refusal wrote nothing: the same key may succeed later. A request whose key is in work waits for its answer. Repeat a check with the same token: the first answer comes also once that has expired. Keys are each backend's own.
 
 ## Amounts
 

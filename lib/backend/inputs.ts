@@ -121,16 +121,22 @@ const page = {
 /** The queries of the lists. What they do not name is refused too: a misspelt filter would list everyone. */
 export const queries = {
   list: z.strictObject(page),
-  accounts: z.strictObject({
-    ...page,
-    // A query that was not encoded has a plus where a blank arrives, and no email has a blank.
-    email: words(320)
-      .transform((email) => parseTypedEmail(email.trim().replaceAll(" ", "+")) ?? email)
-      .optional(),
-    reference,
-    plan: slug.optional(),
-    state: z.enum(accountStates).optional(),
-  }),
+  accounts: z
+    .strictObject({
+      ...page,
+      // A query that was not encoded has a plus where a blank arrives, and no email has a blank.
+      email: words(320)
+        .transform((email) => parseTypedEmail(email.trim().replaceAll(" ", "+")) ?? email)
+        .optional(),
+      reference,
+      plan: slug.optional(),
+      state: z.enum(accountStates).optional(),
+    })
+    // All of them are before `null` and `undefined`, which programs write of what they do not have: the list would be empty.
+    .refine(({ after }) => after === undefined || after.startsWith("acc_"), {
+      path: ["after"],
+      error: "must be the id of an account",
+    }),
 };
 
 /** Parses a query, in which each name stands once. Throws a 400. */
@@ -147,12 +153,19 @@ export function parseQuery<Schema extends z.ZodType>(
   throw invalid(`${at ? `'${at}' of the query` : "The query"} is not as it must be: ${issue.message}.`);
 }
 
-/** Reads the `Idempotency-Key`. Throws a 400 if there is none, or it is longer than 255 characters. */
+/**
+ * Reads the `Idempotency-Key`. Throws a 400 if there is none, it is longer than 255 characters, or there are several: a handler
+ * that adds the field at each attempt, beside those of before, makes a list of them (RFC 9110 §5.2), which would be another key.
+ */
 export function readKey(headers: Pick<SentHeaders, "get">): string {
-  const key = headers.get("idempotency-key");
-  if (key && key.length <= 255) return key;
+  const [key = "", ...others] = new Set(headers.get("idempotency-key")?.split(/ *, */));
+  if (key && key.length <= 255 && others.length === 0) return key;
   throw new ApiError("invalid_request", {
-    message: key ? "The Idempotency-Key is longer than 255 characters." : "The Idempotency-Key is missing.",
+    message: !key
+      ? "The Idempotency-Key is missing."
+      : others.length > 0
+        ? "There are several Idempotency-Keys, or one with a comma."
+        : "The Idempotency-Key is longer than 255 characters.",
     hint: "Send a new key with each new write, for example a UUID, and the same one when you repeat it.",
   });
 }

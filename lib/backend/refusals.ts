@@ -120,7 +120,7 @@ const sharedRefusals = {
     status: 400,
     also: "408 if the request took too long to arrive",
     at: everywhere.filter((name) => name !== "account"),
-    when: "A field of the body or of the query is not as it must be, the body is not JSON, or the `Idempotency-Key` is missing or too long.",
+    when: "A field of the body or of the query is not as it must be, the body is not JSON, or the `Idempotency-Key` is missing or too long, or there are several.",
     hint: "`message` names the field: correct it. A key whose request was refused can be used again.",
   },
   signed_out: {

@@ -421,6 +421,11 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     await worker.post(`/v1/accounts/${id}/reference`, { reference: "ours" }, "name of both");
     const both = await other.post(`/v1/accounts/${id}/reference`, { reference: "theirs" }, "name of both");
     expect(JSON.parse(both.text).reference).toBe("theirs");
+    const again = await worker.post(path, body, "once, once");
+    expect(again.text, "the field was added once more at the next attempt").toBe(answers[0]?.text);
+    expect((await write(path, body, "once, twice")).error.message).toBe(
+      "There are several Idempotency-Keys, or one with a comma.",
+    );
     const headers = { authorization: `Bearer ${await worker.sign()}` };
     const without = await worker.send(path, { method: "POST", headers, body: JSON.stringify(body) });
     expect([without.status, JSON.parse(without.text).error.message]).toEqual([

@@ -68,6 +68,18 @@ describe("every address of the backend API", async () => {
     },
   );
 
+  it("refuses to list the accounts after what is no id of one", async () => {
+    for (const after of ["null", "undefined", "None", "5"]) {
+      const { status, text } = await worker.get(`/v1/accounts?after=${after}`);
+      expect([after, status, JSON.parse(text).error.message]).toEqual([
+        after,
+        400,
+        "'after' of the query is not as it must be: must be the id of an account.",
+      ]);
+    }
+    expect((await worker.get("/v1/accounts?after=acc_that_is_gone")).status).toBe(200);
+  });
+
   it("finds nothing at a path with a typing error, whatever body it gets", async () => {
     for (const path of ["/v1/batch", "/v1/accounts/none/spend", "/v1/accounts/none/spends/", "/accounts"]) {
       const { status, text } = await worker.send(path, { method: "POST", body: "x".repeat(100_000) });
