@@ -125,8 +125,7 @@ async function tryApply(
   name: string,
   change: SchemaChange,
 ): Promise<"locked" | "known" | "applied"> {
-  await sql`set local statement_timeout = 0`.execute(transaction);
-  await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
+  await unlimit(transaction, "true");
   // Do not wait for the lock: creating an index concurrently waits for every running statement, including one that
   // waits here.
   const row = transaction.selectFrom("kysely_migration").select("name").where("name", "=", lockName);
@@ -135,9 +134,21 @@ async function tryApply(
   await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
   // Indexes are made outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have
   // written; this one has not.
-  await apply(makesIndexes(change) ? store : transaction, change, "concurrently");
+  if (makesIndexes(change)) await store.connection().execute((own) => makeIndexes(own, change));
+  else await apply(transaction, change, "concurrently");
   await record(transaction, name);
   return "applied";
+}
+
+async function makeIndexes(own: MigrationDb, change: IndexChange): Promise<void> {
+  await unlimit(own, "false");
+  await apply(own, change, "concurrently");
+}
+
+/** Lifts the limits of time that a role may have, of which some are of newer majors: for the transaction alone, or a connection. */
+async function unlimit(db: MigrationDb, isLocal: "true" | "false"): Promise<void> {
+  const named = "name ~ '^(statement|lock|transaction|idle_in_transaction_session)_timeout$'";
+  await sql.raw(`select set_config(name, '0', ${isLocal}) from pg_settings where ${named}`).execute(db);
 }
 
 /** Makes the row that migrating instances lock. Of two that make its table at once, one fails and tries again. */

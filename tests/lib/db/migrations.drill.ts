@@ -8,7 +8,7 @@ import { addAccount } from "@/lib/accounts/joining/invitations";
 import { migrations, type SchemaChange } from "@/lib/db/migrations";
 import { Store } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";
-import { createDatabase } from "@/tests/support/databases";
+import { alterDatabase, createDatabase } from "@/tests/support/databases";
 import { buildEarlier, startProgram } from "@/tests/support/earlier-build";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -198,6 +198,29 @@ describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
     );
     expect(indexes.rows).toEqual([{ indisvalid: true }]);
     await Promise.all([store.close(), upgraded.close(), reader.end()]);
+  });
+});
+
+describe.runIf(postgresUrl)("a migration by a role with limits of time", () => {
+  it("is not held to them, neither in its transaction nor for an index", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const store = new Store({ databaseUrl, dataDir: "" });
+    await addAccount(await store.ready(), "ceo@example.com", {}, Date.now());
+    const limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+    for (const limit of limits) await alterDatabase(databaseUrl, `${limit} = '150ms'`);
+    const upgraded = new Store(
+      { databaseUrl, dataDir: "" },
+      {
+        "998-tomorrow": [
+          `create function slowly(text) returns text immutable language plpgsql as
+            'begin perform pg_sleep(0.3); return $1; end'`,
+          "select pg_sleep(0.3)",
+        ],
+        "999-tomorrow": { accounts_slowly: "accounts (slowly(email))" },
+      },
+    );
+    expect(await upgraded.migrate()).toEqual(["998-tomorrow", "999-tomorrow"]);
+    await Promise.all([store.close(), upgraded.close()]);
   });
 });
 
