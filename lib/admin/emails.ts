@@ -5,6 +5,7 @@ import { parseWords } from "@/lib/admin/arguments";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
+import { readPriceForMail } from "@/lib/billing/prices/prices";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { ApiError } from "@/lib/http/errors";
@@ -52,7 +53,7 @@ const sendDueAct = shellAct({
   words: "send due emails and delete expired data, for cron; a running server does this automatically",
   async run({ db }) {
     await sendDueMails(db, sender(), outbox);
-    await sendDueMails(db, sender(), scheduledOutbox);
+    await sendDueMails(db, sender(), scheduledOutbox(readPriceForMail));
     const tally = await sendDueMails(db, sender(), onboardingOutbox);
     await sweepCodes(db, Date.now());
     await eraseLeavers(db, Date.now());

@@ -3,6 +3,7 @@ import { deleteExpired } from "@/lib/accounts/leaving/retention";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { prepareStore } from "@/lib/background/prepared-store";
 import { eraseLeavers } from "@/lib/billing/leavers";
+import { readPriceForMail } from "@/lib/billing/prices/prices";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
@@ -58,7 +59,7 @@ const mails: Task[] = [
   [
     5 * second,
     "the mails that are due could not be read; the runner retries shortly",
-    sendFrom(scheduledOutbox),
+    sendFrom(scheduledOutbox(readPriceForMail)),
   ],
 ];
 

@@ -5,6 +5,7 @@ import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import type { WantedMail } from "@/lib/mail/outbox/outbox-runner";
+import type { ReadPrice } from "@/lib/mail/prices";
 
 /** A mail that a date has made due, until when it is tried, and what its id is derived from. */
 export type DueMail<Queued> = { mail: Queued; untilMs: number; about: string };
@@ -28,7 +29,7 @@ export type MailKind<Queued> = {
   /** Marks the rows whose mails a date has made due, in the transaction that queues the mails. */
   takeDue?: (transaction: Db, nowMs: number) => Promise<DueMail<Queued>[]>;
   /** Who gets it, and how it is sent; `undefined` if it is not wanted any more. Asked before each attempt. */
-  address: (db: Db, mail: Queued, nowMs: number) => Promise<WantedMail | undefined>;
+  address: (db: Db, mail: Queued, nowMs: number, readPrice: ReadPrice) => Promise<WantedMail | undefined>;
   /** Examples of its text, by the names that they have among the previews. */
   examples: (atMs: number) => Record<string, MailContent>;
 };
@@ -55,7 +56,7 @@ export function mailAbout<Queued, Wanted extends { to: string; timeZone?: Zone }
     examples,
     ...kind
   }: Described<NoInfer<Queued>, Wanted> & {
-    find: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<Wanted | undefined>;
+    find: (db: Db, mail: NoInfer<Queued>, nowMs: number, readPrice: ReadPrice) => Promise<Wanted | undefined>;
   },
 ): MailKind<Queued> {
   return {
@@ -63,8 +64,8 @@ export function mailAbout<Queued, Wanted extends { to: string; timeZone?: Zone }
     fields,
     examples: (atMs) =>
       Object.fromEntries(Object.entries(examples(atMs)).map(([name, said]) => [name, text(said)])),
-    async address(db, mail, nowMs) {
-      const wanted = await find(db, mail, nowMs);
+    async address(db, mail, nowMs, readPrice) {
+      const wanted = await find(db, mail, nowMs, readPrice);
       if (!wanted) return undefined;
       const { to } = wanted;
       const zone = "timeZone" in wanted ? wanted.timeZone : await findTimeZone(db, "email", to);

@@ -13,16 +13,24 @@ export type MailContent = {
   /** The text that a mailbox shows after the subject. */
   preview: string;
   body: Block[];
-  /** What it costs its reader, which is said below the body; `null` about signing in and emails, which no one pays for. */
-  cost: string | null;
   /** By default the one of mails about the account. */
   footer?: Block[];
 };
 
-/** A paragraph, a list, a code to enter, or a link on its own line. */
-export type Block = string | { steps: string[] } | { points: string[] } | { code: string } | Link;
+/** A paragraph, a table, a list, a code to enter, or a link on its own line. */
+export type Block =
+  | string
+  | { facts: Facts }
+  | { steps: string[] }
+  | { points: string[] }
+  | { code: string }
+  | Link;
 
-type Link = { label: string; url: string };
+/** What is so, by its name: a few words each, and no line for what is not known. */
+export type Facts = Record<string, string | undefined>;
+
+/** What a mail leads to. It is the one thing to do, unless it may be left, or is for a reader who did not do what happened. */
+type Link = { label: string; url: string; is?: "optional" | "danger" };
 
 type OwnersPage = Page & { access: "session" };
 
@@ -30,8 +38,8 @@ type OwnersPage = Page & { access: "session" };
  * The button of a mail about the account, which says what its reader does there: one of its owner's pages. It carries no secret,
  * so they have to be signed in.
  */
-export function linkTo({ path }: OwnersPage, label: string): Link {
-  return { label, url: settings().appUrl + path };
+export function linkTo({ path }: OwnersPage, label: string, is?: Link["is"]): Link {
+  return { label, url: settings().appUrl + path, ...(is && { is }) };
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */
@@ -71,13 +79,19 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
 }
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
-export function renderText({ body, cost, footer = [] }: MailContent): string {
-  const said = cost === null ? body : [...body, `Cost: ${cost}`];
-  return `${said.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
+export function renderText({ body, footer = [] }: MailContent): string {
+  return `${body.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
 }
+
+const known = (facts: Facts) =>
+  Object.entries(facts).filter((fact): fact is [string, string] => fact[1] !== undefined);
 
 function blockText(block: Block): string {
   if (typeof block === "string") return block;
+  if ("facts" in block)
+    return known(block.facts)
+      .map((fact) => fact.join(": "))
+      .join("\n");
   if ("steps" in block) return block.steps.map((step, at) => `${at + 1}. ${step}`).join("\n");
   if ("points" in block) return block.points.map((point) => `* ${point}`).join("\n");
   if ("code" in block) return block.code;
@@ -90,7 +104,7 @@ function blockText(block: Block): string {
  * makes its own dark colours has a border around the frame and the button, and so never loses either.
  */
 export function renderHtml(mail: MailContent): string {
-  const { subject, heading = subject, preview, body, cost, footer = [] } = mail;
+  const { subject, heading = subject, preview, body, footer = [] } = mail;
   const button = body.find((block) => typeof block !== "string" && "url" in block);
   return `<!doctype html>
 <html lang="en">
@@ -108,7 +122,7 @@ ${darkRules("")}
 }
 ${darkRules("[data-ogsc] ", "[data-ogsb] ")}
 </style>
-${forOutlook(`<style>td, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !important; } h1 { font-family: Georgia, serif !important; }</style>`)}
+${forOutlook(`<style>td, th, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !important; } h1 { font-family: Georgia, serif !important; }</style>`)}
 </head>
 <body class="paper" style="margin: 0; background: ${light.paper}; color: ${light.ink};">
 <div style="display: none; max-height: 0; overflow: hidden;">${escapeHtml(preview)}</div>
@@ -119,7 +133,6 @@ ${mailHeader}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td class="frame raised" bgcolor="${light.raised}" style="border: 1px solid ${light.line}; border-radius: 12px; padding: 32px 32px 16px; background: ${light.raised}; color: ${light.ink};">
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
 ${body.map((block) => (block === button ? renderButton(block as Link) : renderBlock(block))).join("\n")}
-${cost === null ? "" : `<p class="line" style="margin: 24px 0 16px; border-top: 1px solid ${light.line}; padding-top: 16px;"><strong>Cost:</strong> ${escapeHtml(cost)}</p>`}
 </td></tr></table>
 <div class="quiet" style="padding: 24px 4px 0; font-size: 13px; color: ${light.quiet};">
 ${footer.map(renderBlock).join("\n")}
@@ -140,6 +153,16 @@ function forOutlook(html: string): string {
 const light = themeColours(0);
 const dark = themeColours(1);
 
+type Colours = typeof light;
+type ButtonColours = Record<"fill" | "words" | "edge", keyof Colours>;
+
+/** The buttons look as on the pages: filled, outlined, and outlined in red. */
+const buttons: Record<"act" | NonNullable<Link["is"]>, ButtonColours> = {
+  act: { fill: "accent", words: "on-accent", edge: "accent" },
+  optional: { fill: "raised", words: "ink", edge: "edge" },
+  danger: { fill: "raised", words: "stopped", edge: "stopped" },
+};
+
 /** The dark colours. Outlook on the web and on phones knows no media query, but marks what it recoloured. */
 function darkRules(...within: string[]): string {
   const of = (...classes: string[]) =>
@@ -150,7 +173,12 @@ ${of("line")} { border-color: ${dark.line} !important; }
 ${of("sunken")} { background: ${dark.sunken} !important; border-color: ${dark.line} !important; }
 ${of("quiet")} { color: ${dark.quiet} !important; }
 ${of("link")} { color: ${dark.link} !important; }
-${of("button", "button a")} { background: ${dark.accent} !important; color: ${dark["on-accent"]} !important; border-color: ${dark.accent} !important; }
+${Object.entries(buttons)
+  .map(
+    ([look, { fill, words, edge }]) =>
+      `${of(look, `${look} a`)} { background: ${dark[fill]} !important; color: ${dark[words]} !important; border-color: ${dark[edge]} !important; }`,
+  )
+  .join("\n")}
 ${of("mark")} { border-color: ${dark.ink} ${dark.accent} !important; }`;
 }
 
@@ -166,17 +194,30 @@ const mailHeader = `<table role="presentation" cellpadding="0" cellspacing="0" s
 </tr></table>`;
 
 /** A cell with a background, because Outlook ignores the padding of a link. */
-function renderButton({ label, url }: Link): string {
-  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border: 1px solid ${light.accent}; border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light["on-accent"]}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
+function renderButton({ label, url, is }: Link): string {
+  const look = is ?? "act";
+  const { fill, words, edge } = buttons[look];
+  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="${look}" bgcolor="${light[fill]}" style="border: 1px solid ${light[edge]}; border-radius: 6px; background: ${light[fill]}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light[fill]}; color: ${light[words]}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
 }
 
 function renderBlock(block: Block): string {
   if (typeof block === "string") return `<p style="margin: 0 0 16px;">${escapeHtml(block)}</p>`;
+  if ("facts" in block) return renderFacts(block.facts);
   if ("steps" in block) return renderList("ol", block.steps);
   if ("points" in block) return renderList("ul", block.points);
   if ("code" in block) return renderCode(block.code);
   const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: ${light.link};">${escapeHtml(block.label)}</a>`;
   return `<p style="margin: 0 0 16px;">${link}</p>`;
+}
+
+/** A line for each: its name, and beside it what is so. */
+function renderFacts(facts: Facts): string {
+  const cell = `border-top: 1px solid ${light.line}; text-align: left; vertical-align: top;`;
+  const rows = known(facts).map(
+    ([name, value]) =>
+      `<tr><th class="quiet line" scope="row" style="${cell} width: 8em; padding: 10px 16px 10px 0; color: ${light.quiet}; font-weight: 400;">${escapeHtml(name)}</th><td class="line" style="${cell} padding: 10px 0;">${escapeHtml(value)}</td></tr>`,
+  );
+  return `<table width="100%" cellpadding="0" cellspacing="0" style="margin: 4px 0 20px; font-size: 15px; line-height: 1.5;">${rows.join("")}</table>`;
 }
 
 function renderCode(code: string): string {

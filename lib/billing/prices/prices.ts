@@ -3,6 +3,7 @@ import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import { priceInWords, shareInWords } from "@/lib/config/money";
 import { requireBilling } from "@/lib/http/checks/billing";
+import type { ReadPrice } from "@/lib/mail/prices";
 import { processSingleton } from "@/lib/process-singleton";
 
 const keptMs = 10 * 60 * 1000; // 10 minutes
@@ -64,6 +65,13 @@ export function readAmount(id: string, customersCurrency: string | undefined, no
   const reading = readPrice(id, nowMs);
   return readForPage(reading.then((price) => price && amountInWords(price, customersCurrency, nowMs)));
 }
+
+/** A price as mails have it, also the credits of a pack; `undefined` if it is not sold. */
+export const readPriceForMail: ReadPrice = async (id, customersCurrency, nowMs) => {
+  const amount = await readAmount(id, customersCurrency, nowMs);
+  const price = amount === undefined ? undefined : await readPrice(id, nowMs);
+  return amount && price?.active ? { amount, credits: creditsOf(price) } : undefined;
+};
 
 /** What a price for several months comes to in one: `€82.50 a month`, or `about €83.33 a month` if that is not exact. */
 export function monthInWords(price: Stripe.Price, customersCurrency: string | undefined): string | undefined {

@@ -22,12 +22,21 @@ export const deletionMails = {
         subject: "Your account will be deleted",
         preview: `On ${end}. Until then you can keep it.`,
         body: [
-          `You asked us to delete your account. That happens on ${end}. Until then nothing changes.`,
-          "If you still want that, you have nothing to do. To keep the account, or if it wasn’t you who asked:",
-          { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
-          "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+          "You asked for that. Until then nothing changes. If you still want it, you have nothing to do.",
+          {
+            facts: {
+              "Deleted on": end,
+              "Then lost": "A plan that runs, without a refund, and credits that are left",
+              Cost: "Nothing is charged",
+            },
+          },
+          {
+            label: "Keep my account",
+            url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}`,
+            is: "optional",
+          },
+          "If it wasn’t you who asked, keep it. Then sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with our codes.",
         ],
-        cost: "nothing is charged. A plan that runs ends without a refund, and credits that are left are lost.",
       };
     },
   }),
@@ -39,16 +48,17 @@ export const deletionMails = {
       subject: "Your account is deleted",
       preview: "Nothing is left that names you.",
       body: [
-        `Your account was deleted on ${formatInstant(atMs, zone)}, as you asked. You have nothing to do: your apps stop at their next check.`,
+        "You have nothing to do: your apps stop at their next check.",
         {
-          points: [
-            "What is gone: your email, sign-ins, apps, passkeys and credits.",
-            `What stays: sums and dates that name no one, and a fingerprint of your email, which can’t be turned back into it.${settings().billing ? " Stripe keeps its invoices, as the law requires." : ""}`,
-          ],
+          facts: {
+            Deleted: `${formatInstant(atMs, zone)}, as you asked`,
+            Gone: "Your email, sign-ins, apps, passkeys and credits",
+            Stays: `Sums and dates that name no one, and a fingerprint of your email, which can’t be turned back into it${settings().billing ? "; Stripe keeps its invoices, as the law requires" : ""}`,
+            Cost: "Nothing. A plan that ran is not charged again",
+          },
         },
         "This is our last email. Thank you for having tried Corner Office; you are welcome back.",
       ],
-      cost: "nothing. A plan that ran is not charged again.",
       footer: [
         "You received this email because this address had an account here until now.",
         { label: "Join the waitlist again", url: `${settings().appUrl}${pages.waitlist.path}` },

@@ -5,7 +5,7 @@ import { sessionDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ownerPages, pages } from "@/lib/http/register/pages";
 import { type DueMail, dueAtOnce, mailAbout, mailToOwner, type Zone } from "@/lib/mail/kind";
-import { formatInstant, linkTo } from "@/lib/mail/mail-content";
+import { type Facts, formatInstant, linkTo } from "@/lib/mail/mail-content";
 
 /*
  * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
@@ -34,13 +34,18 @@ export const appMails = {
       subject: "An app was connected to your account",
       preview: previewOf(app, zone),
       body: [
-        `An app was approved for your account on ${formatInstant(app.atMs, zone)}:`,
-        describeApp(app),
-        "It can see whether your plan is active, and your credits. It can’t approve or buy anything for you.",
+        {
+          facts: {
+            ...claimsOf(app),
+            Approved: formatInstant(app.atMs, zone),
+            "It can": "see whether your plan is active, and your credits",
+            "It can’t": "approve or buy anything for you",
+            Cost: "Nothing",
+          },
+        },
         "If you approved it, you have nothing to do. If you didn’t, end its access now: someone else may be signed in as you.",
-        linkTo(ownerPages.access, "End its access"),
+        linkTo(ownerPages.access, "End its access", "danger"),
       ],
-      cost: "nothing. Connecting an app is free.",
     }),
   }),
   /** An app whose session ended because one of its refresh tokens was used a second time. */
@@ -50,13 +55,18 @@ export const appMails = {
       subject: "An app was disconnected: someone may have copied its access",
       preview: previewOf(app, zone),
       body: [
-        `We disconnected an app on ${formatInstant(app.atMs, zone)}: its access was used in two places, so someone else may have a copy. No copy works now.`,
-        describeApp(app),
-        "Someone with a copy could see whether your plan is active, and your credits, and nothing else.",
+        "Its access was used in two places, so someone else may have a copy. We disconnected the app: no copy works now.",
+        {
+          facts: {
+            ...claimsOf(app),
+            Disconnected: formatInstant(app.atMs, zone),
+            "A copy showed": "whether your plan is active, and your credits; nothing else",
+            Cost: "Nothing",
+          },
+        },
         "If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
-        linkTo(pages.connectApp, "Connect it again"),
+        linkTo(pages.connectApp, "Connect it again", "optional"),
       ],
-      cost: "nothing. Connecting an app is free.",
     }),
   }),
   /** An app whose tokens are renewed from several networks in turn, once for each approval. */
@@ -66,13 +76,12 @@ export const appMails = {
       subject: "An app of yours is used from several places",
       preview: previewOf(app, zone),
       body: [
-        `A connected app goes back and forth between networks, last on ${formatInstant(app.atMs, zone)}:`,
-        describeApp(app),
-        "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
-        "If it runs in one place, someone else may have copied its access. Your access page shows the networks. End its access there, and connect it again: no copy works then.",
-        linkTo(ownerPages.access, "Check this app"),
+        "A connected app goes back and forth between networks.",
+        { facts: { ...claimsOf(app), "Last on": formatInstant(app.atMs, zone) } },
+        "That is usual for a phone or a laptop on the move, a VPN, and an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
+        "If it runs in one place, someone may have copied its access: end it on your access page, which shows the networks, and connect the app again. No copy works then.",
+        linkTo(ownerPages.access, "Check this app", "optional"),
       ],
-      cost: null,
     }),
   }),
   /** Before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
@@ -92,14 +101,18 @@ export const appMails = {
         subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
         preview: `${keep} with one button, or do nothing.`,
         body: [
-          ...apps.map(
-            ({ name, origin, endsAtMs }) =>
-              `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs, zone)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
-          ),
-          `You can keep your apps for another ${sessionDays.app} days. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
-          linkTo(ownerPages.access, keep),
+          ...apps.map((app) => ({
+            facts: { ...claimsOf(app), "Loses access": formatInstant(app.endsAtMs, zone) },
+          })),
+          {
+            facts: {
+              "If you keep it": `Another ${sessionDays.app} days, for all your apps`,
+              "If you don’t": `Disconnected then; connect ${isOne ? "it" : "them"} again at any time`,
+              Cost: "Nothing, either way",
+            },
+          },
+          linkTo(ownerPages.access, keep, "optional"),
         ],
-        cost: "nothing, whether you keep them or not.",
         footer: [
           `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
         ],
@@ -160,11 +173,9 @@ async function findApps(db: Db, mail: Ending, nowMs: number) {
 }
 
 /** A site was verified by its host; of anything else only the kind is known, which is several words. */
-const describeOrigin = (origin: string) =>
-  origin.includes(" ") ? `Kind: ${origin}; we can’t verify which` : `We verified that it is: ${origin}`;
-
-const describeApp = ({ name, origin }: App) => ({
-  points: [`It calls itself: “${name}”`, ...(origin ? [describeOrigin(origin)] : [])],
+const claimsOf = ({ name, origin }: Pick<App, "name" | "origin">): Facts => ({
+  "It calls itself": `“${name}”`,
+  ...(origin && (origin.includes(" ") ? { Kind: `${origin}; we can’t verify which` } : { Verified: origin })),
 });
 
 const previewOf = ({ name, atMs }: App, zone: Zone) => `“${name}”, on ${formatInstant(atMs, zone)}`;

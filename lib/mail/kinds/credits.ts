@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
-import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo } from "@/lib/mail/mail-content";
+import { currencyOf, packsInWords, type ReadPrice } from "@/lib/mail/prices";
 
 /** Why automatic purchases were turned off. */
 export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
@@ -24,34 +24,45 @@ const stopped = z.object({
   pack: z.string().optional(),
 });
 
-/** The button of a mail about credits. */
-const toCredits = () =>
-  linkTo(ownerPages.billing, settings().billing?.creditPrices.length ? "Buy credits" : "See your credits");
+/** What more credits cost, where they are sold to the account and Stripe says so. */
+const costOf = (packs: string | undefined) => ({
+  Cost: packs ? "Nothing, unless you buy more" : "Nothing",
+  More: packs,
+});
 
-const nothingNow = "nothing, unless you buy credits. Each pack shows its price before you pay.";
+/** The button of a mail about credits. */
+const toCredits = (packs: string | undefined) =>
+  linkTo(ownerPages.billing, packs ? "Buy credits" : "See your credits", "optional");
+
+/** The packs that are sold to an account: to those with a paid plan that stay. */
+const packsFor = ({ plan, deletes_at_ms, currency }: Owner, readPrice: ReadPrice, nowMs: number) =>
+  plan === "licensed" && deletes_at_ms === null ? packsInWords({ currency, readPrice, nowMs }) : undefined;
+
+type Owner = Awaited<ReturnType<ReturnType<typeof limitsOf>["executeTakeFirstOrThrow"]>>;
 
 export const creditMails = {
   /** Credits have fallen below what their owner wants to hear of, if they still do. */
   "low credits": mailAbout(low, {
     isScheduled: true,
     triedForMs: 2 * dayMs,
-    async find(db, { accountId, ...mail }) {
+    async find(db, { accountId, ...mail }, nowMs, readPrice) {
       const limits = limitsOf(db, accountId).where("mail_below_thousandths", "is not", null);
       const owner = await limits.executeTakeFirst();
-      return owner && { ...mail, ...owner };
+      return owner && { ...mail, to: owner.to, packs: await packsFor(owner, readPrice, nowMs) };
     },
-    examples: (atMs) => ({ "low-credits": { below: 20_000, left: 19_875, atMs } }),
+    examples: (atMs) => ({
+      "low-credits": { below: 20_000, left: 19_875, atMs, packs: "500 credits for €10" },
+    }),
     text(mail, zone) {
       const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
       return {
         subject: `You have fewer than ${below} credits`,
         preview: `${left} were left.`,
         body: [
-          `On ${formatInstant(mail.atMs, zone)} your credits fell below ${below}: ${left} were left.`,
           "Work that costs more credits than you have is refused until you have more; everything else runs.",
-          toCredits(),
+          { facts: { Left: `${left} credits`, When: formatInstant(mail.atMs, zone), ...costOf(mail.packs) } },
+          toCredits(mail.packs),
         ],
-        cost: nothingNow,
         footer: [
           "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
         ],
@@ -62,23 +73,31 @@ export const creditMails = {
   "automatic purchase stopped": mailAbout(stopped, {
     isScheduled: true,
     triedForMs: 2 * dayMs,
-    async find(db, { accountId, ...mail }) {
+    async find(db, { accountId, ...mail }, nowMs, readPrice) {
       const owner = await limitsOf(db, accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
-      return owner && { ...mail, ...owner };
+      return owner && { ...mail, to: owner.to, packs: await packsFor(owner, readPrice, nowMs) };
     },
-    examples: (atMs) => ({
-      "automatic-purchase-stopped": { why: "confirmation" as const, atMs, pack: "500 credits for €10" },
-    }),
-    text: ({ why, purchase, atMs, pack }, zone) => ({
+    examples(atMs) {
+      const pack = "500 credits for €10";
+      return { "automatic-purchase-stopped": { why: "confirmation" as const, atMs, pack, packs: pack } };
+    },
+    text: ({ why, purchase, atMs, pack, packs }, zone) => ({
       subject: "Automatic purchases of credits are off",
       preview: whyStopped[why],
       body: [
-        `${atMs ? `On ${formatInstant(atMs, zone)} we` : "We"} stopped buying ${pack ?? "credits"} for you, and try no further payment. ${whyStopped[why]}`,
+        `${whyStopped[why]} We try no further payment.`,
+        {
+          facts: {
+            "Not bought": pack,
+            Stopped: atMs ? formatInstant(atMs, zone) : undefined,
+            Reference: why === "refused" ? purchase : undefined,
+            ...costOf(packs),
+            ...(packs === pack && { More: undefined }), // which is said already
+          },
+        },
         "Work that costs more credits than you have is refused. You can buy credits yourself, change your card, and turn automatic purchases on again.",
-        ...(why === "refused" && purchase ? [`If it happens again, quote reference ${purchase}.`] : []),
-        toCredits(),
+        toCredits(packs),
       ],
-      cost: nothingNow,
     }),
   }),
 };
@@ -86,7 +105,7 @@ export const creditMails = {
 const limitsOf = (db: Db, accountId: string) =>
   accountBy(db, "id", accountId)
     .innerJoin("credit_limits", "account_id", "id")
-    .select("email as to")
+    .select(["email as to", "plan", "deletes_at_ms", currencyOf])
     .where("subject", "is not", null);
 
 const inCredits = (thousandths: number) => (thousandths / 1000).toLocaleString("en");

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { findTimeZone, mailAbout, mailTo, type Zone } from "@/lib/mail/kind";
 import { emailChangeUrl, findEmailChange, isWaiting } from "@/lib/mail/links/email-change-token";
-import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */
 const asked = z.object({
@@ -51,11 +51,16 @@ export const emailChangeMails = {
       subject: "Your account has another email",
       preview: `It is ${email} now.`,
       body: [
-        `The email of your account was changed to ${email} on ${formatInstant(atMs, zone)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
-        "If that was you, you have nothing to do. You are still signed in where you were.",
-        `If it wasn’t, change the password of this mailbox and write to ${settings().supportEmail ?? "the people who run this service"}: someone could read it.`,
+        "Both addresses confirmed it. Sign-in codes and every mail about the account go to the new one; this is the last mail to this address.",
+        {
+          facts: {
+            "New email": email,
+            Changed: formatInstant(atMs, zone),
+            Cost: "Nothing. Your plan and credits are as they were",
+          },
+        },
+        `If that was you, you have nothing to do, and are still signed in where you were. If it wasn’t, change the password of this mailbox and write to ${settings().supportEmail ?? "the people who run this service"}: someone could read it.`,
       ],
-      cost: "nothing. Your plan and credits are as they were.",
       footer: ["We always email the old address when an account changes its email."],
     }),
   }),
@@ -74,20 +79,20 @@ type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean 
 
 function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone?: Zone): MailContent {
   const url = emailChangeUrl({ id, side });
-  const stop = { label: "Stop the change", url: `${url}&stop` };
+  const stop = { label: "Stop the change", url: `${url}&stop`, is: "danger" } as const;
   return {
     subject: "Your account is to get another email",
     preview: isConfirmed ? "You can stop it." : "Confirm it if that was you.",
     body: [
-      `Someone who is signed in to your account asked us to change its email to ${other}. Nothing has changed yet: both addresses have to confirm it before ${formatInstant(untilMs, zone)}.`,
-      ...(isConfirmed
-        ? ["You have confirmed it with your sign-in code, and have nothing to do."]
-        : ["If that was you:", { label: "Confirm the change", url }]),
+      "Someone who is signed in to your account asked us to change its email. Nothing has changed yet: both addresses have to confirm it.",
+      { facts: { "New email": other, "Confirm before": formatInstant(untilMs, zone) } },
+      isConfirmed
+        ? "You have confirmed it with your sign-in code, and have nothing to do."
+        : "If that was you, confirm it. If you do nothing, your email stays as it is.",
+      ...(isConfirmed ? [] : [{ label: "Confirm the change", url }]),
       "If it wasn’t you, stop it. Then sign out all other browsers on your access page, and change the password of your mailbox.",
       stop,
-      ...(isConfirmed ? [] : ["If you do nothing, your email stays as it is."]),
     ],
-    cost: null,
   };
 }
 
@@ -96,10 +101,10 @@ function toNewEmail({ id, side, untilMs }: EmailChange, zone?: Zone): MailConten
     subject: "Confirm your new email",
     preview: "For your account at Corner Office.",
     body: [
-      `Someone who is signed in at Corner Office wants this address for their account. If that was you, confirm it before ${formatInstant(untilMs, zone)}: sign-in codes and every mail about the account then come here.`,
+      "Someone who is signed in at Corner Office wants this address for their account. If that was you, confirm it: sign-in codes and every mail about the account then come here.",
+      { facts: { "Confirm before": formatInstant(untilMs, zone) } },
       { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
     ],
-    cost: null,
     footer: ["If it wasn’t you, ignore this email: nothing changes without your word."],
   };
 }
@@ -110,11 +115,10 @@ function toEmailWithAccount(): MailContent {
     subject: "This address has an account already",
     preview: "So no other account can get it.",
     body: [
-      "Someone who is signed in to another account at Corner Office wants this address for it. The address has an account already, so nothing changes.",
-      "If that was you: sign in here with this address, and delete the account that you no longer need on its account page. Then ask again.",
-      { label: "Sign in", url: settings().appUrl + ownerPages.account.path },
+      "Someone who is signed in to another account at Corner Office wants this address for it. It has an account already, so nothing changes.",
+      "If that was you, sign in with this address, and delete the account that you no longer need on its account page. Then ask again.",
+      linkTo(ownerPages.account, "Sign in", "optional"),
     ],
-    cost: null,
     footer: ["If it wasn’t you, ignore this email."],
   };
 }

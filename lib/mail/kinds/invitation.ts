@@ -46,12 +46,16 @@ export const invitationMails = {
             ? "You joined our waitlist, and your place in Corner Office is ready."
             : `${inviter} invited you, and your place in Corner Office is ready.`,
           "You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.",
+          {
+            facts: {
+              "The link works": `Once, only for this email, for ${invitationDays} days`,
+              Cost: trialDays
+                ? `Nothing. ${trialDays} days free, no card, and nothing is charged after them unless you choose a plan`
+                : "Nothing, and no card. Nothing is charged unless you buy it",
+            },
+          },
           { label: "Open your account", url: mailedInvitationUrl(token) },
-          `The link works once, only for this email, for ${invitationDays} days.`,
         ],
-        cost: trialDays
-          ? `nothing: ${trialDays} days free, and no card. Nothing is charged after them unless you choose a plan.`
-          : "nothing, and no card. Nothing is charged unless you buy it.",
         footer: [
           isOnWaitlist
             ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
@@ -69,11 +73,15 @@ export const invitationMails = {
       subject: "Confirm your place on the waitlist",
       preview: "So that we know this address is yours.",
       body: [
-        "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
+        "Confirm that this address is yours, and we email you once more: when your place is ready.",
+        {
+          facts: {
+            "The link works": `For ${confirmationDays} days; an address that is not confirmed by then leaves the waitlist`,
+            Cost: "Nothing",
+          },
+        },
         { label: "Confirm my address", url: confirmationUrl(token) },
-        `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
       ],
-      cost: "nothing. The waitlist is free.",
       footer: [
         "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
       ],

@@ -8,6 +8,7 @@ import { ownerPages } from "@/lib/http/register/pages";
 import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
+import { plansInWords, type ReadPrice } from "@/lib/mail/prices";
 import {
   choosePlan,
   endEffects,
@@ -51,26 +52,25 @@ export const licenceMails = {
     }),
     text(mail, zone) {
       const stop = formatInstant(mail.stopsAtMs, zone);
-      const { subject, what, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
-      const again = mail.triedAtMs && `We try again: ${formatInstant(mail.triedAtMs, zone)}`;
+      const { subject, meanwhile, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
       const ofSum = mail.due ? ` of ${mail.due}` : "";
-      const plan = mail.planTitle ? `“${mail.planTitle}”` : "your plan";
       return {
         subject: subject(ofSum),
         preview: `Your assistants stop on ${stop} if it stays unpaid.`,
         body: [
-          `${what(ofSum, plan)} Your assistants go on working meanwhile.`,
+          meanwhile,
           {
-            points: [
-              `Unpaid since: ${formatInstant(mail.unpaidSinceMs, zone)}`,
-              ...(again ? [again] : []),
-              `If it stays unpaid, your assistants stop: ${stop}`,
-            ],
+            facts: {
+              Plan: mail.planTitle,
+              Cost: `${mail.due ?? "The sum of the invoice"}, and nothing on top`,
+              "Unpaid since": formatInstant(mail.unpaidSinceMs, zone),
+              "We try again": mail.triedAtMs ? formatInstant(mail.triedAtMs, zone) : undefined,
+              "Assistants stop": `${stop}, if it stays unpaid`,
+            },
           },
           linkTo(ownerPages.billing, withSum(press, mail.due)),
           "If you have paid already, you have nothing to do.",
         ],
-        cost: `${mail.due ?? "the sum of the invoice"}, and nothing on top.`,
       };
     },
   }),
@@ -79,21 +79,28 @@ export const licenceMails = {
     takeDue: takeEnding,
     find: findEnding,
     examples: (atMs) => ({
-      "licence-ending": { endsAtMs: atMs + 3 * dayMs, after: "nothing" as const, plan: examplePlan },
+      "licence-ending": {
+        ...{ endsAtMs: atMs + 3 * dayMs, after: "nothing" as const, plan: "Office" },
+        price: "€49 a month",
+      },
     }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs, after, plan }, zone) {
+    text({ endsAtMs, after, plan, price }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your plan ends on ${end}`,
         preview: after === "nothing" ? "Your assistants pause then, and nothing is lost." : goesOn[after],
         body: [
-          `${plan} is cancelled.`,
-          `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
-          "To keep the plan, take the cancellation back before then.",
-          linkTo(ownerPages.billing, "Keep the plan"),
+          `You cancelled it. ${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
+          {
+            facts: {
+              Plan: plan,
+              Cost: "Nothing now, and nothing more if you let it end",
+              "If you keep it": `${price ?? "You pay as before"}, from that day on`,
+            },
+          },
+          linkTo(ownerPages.billing, "Keep the plan", "optional"),
         ],
-        cost: "nothing now, and nothing more if you let it end. If you keep the plan, you pay for it as before, from that day on.",
       };
     },
   }),
@@ -104,36 +111,46 @@ export const licenceMails = {
     examples: (atMs) => ({
       "licence-ended": {
         after: "nothing" as const,
-        plan: examplePlan,
+        plan: "Office",
         isSold: true,
+        plans: "Office €49 a month, Team €99 a month",
         due: undefined,
         end: { what: "licence", atMs, how: "ended" } as const,
       },
     }),
-    text({ end, after, plan, isSold, due }, zone) {
+    text({ end, after, plan, isSold, plans, due }, zone) {
       const next = whatNext[end.how];
+      const choosesPlan = next.press === choosePlan;
       return {
         subject: endWords(end, zone).heading,
         preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
         body: [
-          `${plan} ended on ${formatInstant(end.atMs, zone)}${end.how === "ended" ? ", and is not charged again" : ""}.`,
           `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
-          ...(next.press === choosePlan && !isSold
-            ? [`For another plan, ${askUs()}.`]
-            : [next.words, linkTo(ownerPages.billing, withSum(next.press, due))]),
+          ...(next.words ? [next.words] : []),
+          {
+            facts: {
+              Plan: plan,
+              Ended: formatInstant(end.atMs, zone),
+              Cost: due && end.how === "unpaid" ? `${due}, the last invoice` : next.cost,
+              "A plan": choosesPlan ? plans : undefined,
+            },
+          },
+          choosesPlan && !isSold
+            ? `For another plan, ${askUs()}.`
+            : linkTo(
+                ownerPages.billing,
+                withSum(next.press, due),
+                end.how === "unpaid" ? undefined : "optional",
+              ),
         ],
-        cost: next.cost,
       };
     },
   }),
 };
 
-const examplePlan = "Your plan “Office”";
-
-/** The plan of a price as a mail calls it. */
-async function namePlan(db: Db, priceId: string | null = null): Promise<string> {
-  const plan = planOfPrice(await listPlanPrices(db, await readPlans(db)), priceId);
-  return plan ? `Your plan “${plan.title}”` : "Your plan";
+/** The title of the plan of a price. */
+async function namePlan(db: Db, priceId: string | null = null): Promise<string | undefined> {
+  return planOfPrice(await listPlanPrices(db, await readPlans(db)), priceId)?.title;
 }
 
 /** Marks the cancelled licences that end soon. */
@@ -181,10 +198,10 @@ async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
 }
 
 /** `undefined` if it goes on, or the account has another one. */
-async function findEnding(db: Db, mail: z.infer<typeof ending>) {
+async function findEnding(db: Db, mail: z.infer<typeof ending>, nowMs: number, readPrice: ReadPrice) {
   const licence = await ownedSubscriptions(db)
     .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
-    .select(["email", "plan_before", "trial_ends_before_ms", "price_id"])
+    .select(["email", "plan_before", "trial_ends_before_ms", "price_id", "subscription.currency"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("subscription.status", "in", ["active", "trialing"])
     .where("ends_at_ms", "=", mail.endsAtMs)
@@ -202,11 +219,13 @@ async function findEnding(db: Db, mail: z.infer<typeof ending>) {
     .executeTakeFirst();
   const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
   if (!after) return undefined;
-  return { to: licence.email, endsAtMs: mail.endsAtMs, after, plan: await namePlan(db, licence.price_id) };
+  const { email: to, price_id, currency } = licence;
+  const price = price_id ? await readPrice(price_id, currency ?? undefined, nowMs) : undefined;
+  return { to, endsAtMs: mail.endsAtMs, after, plan: await namePlan(db, price_id), price: price?.amount };
 }
 
 /** `undefined` if the account has a licence again. */
-async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
+async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number, readPrice: ReadPrice) {
   const owner = await db
     .selectFrom("accounts")
     .select(["email", "plan", "trial_ends_at_ms"])
@@ -219,8 +238,10 @@ async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
   const how: LicenceEnd = licence ? endStateOf(licence) : "ended";
   const end = { what: "licence", atMs: mail.endedAtMs, how } as const;
   if (!after) return undefined;
-  const [plan, isSold] = [await namePlan(db, licence?.price_id), await sellsAnyPlan(db)];
-  return { to: owner.email, after, end, plan, isSold, due: licence && describeDue(licence) };
+  const plans = await plansInWords(db, { readPrice, currency: licence?.currency, nowMs });
+  const isSold = plans !== undefined || (await sellsAnyPlan(db));
+  const [plan, due] = [await namePlan(db, licence?.price_id), licence && describeDue(licence)];
+  return { to: owner.email, after, end, plan, isSold, plans, due };
 }
 
 function ownedSubscriptions(db: Db) {
@@ -251,7 +272,7 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
 
 const failedRenewal = {
   subject: (ofSum: string) => `Your payment${ofSum} failed`,
-  what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
+  meanwhile: "Your assistants go on working meanwhile.",
   press: payOrChange,
 };
 
@@ -260,41 +281,31 @@ const failures: Record<string, typeof failedRenewal> = {
   change: {
     ...failedRenewal,
     subject: (ofSum) => `The payment${ofSum} for your change failed`,
-    what: (ofSum) =>
-      `The payment${ofSum} for the change of your plan failed, so you have what you had before.`,
+    meanwhile: "You have what you had before, and your assistants go on working meanwhile.",
   },
   invoice: {
     ...failedRenewal,
     subject: (ofSum) => `Your invoice${ofSum} is overdue`,
-    what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
   },
   trial: {
     subject: () => "The free trial of your plan has ended",
-    what: (ofSum, plan) =>
-      `The free trial of ${plan} has ended, and no card has paid the first invoice${ofSum}.`,
+    meanwhile: "No card has paid the first invoice yet. Your assistants go on working meanwhile.",
     press: "Add a card",
   },
 };
 
-const again = {
-  words: "You can choose a plan again at any time.",
-  press: choosePlan,
-  cost: "nothing. Another plan shows its price before you pay.",
-};
+const again = { words: "", press: choosePlan, cost: "Nothing" };
 
 /** What to do after a licence, by how it ended, and what the button says. */
 const whatNext: Record<LicenceEnd, typeof again> = {
-  ended: again,
+  ended: { ...again, cost: "Nothing. It is not charged again" },
   unfinished: again,
   "at bank": again,
-  "trial over": {
-    ...again,
-    words: "You were not charged. You can choose a plan at any time.",
-  },
+  "trial over": { ...again, cost: "Nothing. You were not charged" },
   unpaid: {
     words: "Your payment failed. Your plan goes on as soon as the last invoice is paid.",
     press: payOrChange,
-    cost: "the last invoice, which shows its sum before you pay.",
+    cost: "The last invoice",
   },
   "late at bank": {
     words:
@@ -306,11 +317,11 @@ const whatNext: Record<LicenceEnd, typeof again> = {
     words:
       "Your last payment went back to you, by a refund or by your bank. Pay again to go on with the plan, or cancel it at Stripe, where it still renews.",
     press: "Pay again or cancel",
-    cost: "nothing, unless you pay again. The plan shows its price before you do.",
+    cost: "Nothing, unless you pay again",
   },
   paused: {
     words: "The plan is paused. You can go on with it, or choose another.",
     press: "See your plan",
-    cost: "nothing while it is paused.",
+    cost: "Nothing while it is paused",
   },
 };

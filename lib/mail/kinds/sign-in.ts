@@ -25,11 +25,9 @@ export const signInMails = {
         heading: "Your sign-in code",
         preview: `It works once and expires in ${codeMinutes} minutes.`,
         body: [
-          `Enter this code where you asked to sign in, within ${codeMinutes} minutes:`,
           { code: shown },
-          "It works once, in the browser that requested it. No one at Corner Office asks you for it.",
+          `Enter it in the browser that requested it, within ${codeMinutes} minutes. It works once. No one at Corner Office asks you for it.`,
         ],
-        cost: null,
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
       };
     },
@@ -41,12 +39,10 @@ export const signInMails = {
       subject: "A new browser signed in to your account",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        `${name} signed in to your account on ${formatInstant(atMs, zone)}.`,
-        "If that was you, you have nothing to do.",
-        "If it wasn’t, sign out the other browsers now. Then change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-        linkTo(ownerPages.access, "Sign out other browsers"),
+        { facts: { Browser: name, When: formatInstant(atMs, zone) } },
+        "If that was you, you have nothing to do. If it wasn’t, sign out the other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with our codes.",
+        linkTo(ownerPages.access, "Sign out other browsers", "danger"),
       ],
-      cost: null,
     }),
   }),
   /** A browser that is used from several networks in turn, once for each sign-in. */
@@ -56,12 +52,12 @@ export const signInMails = {
       subject: "A browser of yours is used from several places",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        `${name}, which is signed in to your account, goes back and forth between networks, last on ${formatInstant(atMs, zone)}.`,
-        "That is usual for a phone or a laptop that you carry around, for a VPN, and for connections with both kinds of internet address. You then have nothing to do, and we won’t write about this sign-in again.",
-        "If it stays in one place, someone else may have copied its sign-in. Your access page shows the networks. Sign it out there, and sign in again: no copy works then.",
-        linkTo(ownerPages.access, "Check this browser"),
+        "It is signed in to your account, and goes back and forth between networks.",
+        { facts: { Browser: name, "Last on": formatInstant(atMs, zone) } },
+        "That is usual for a phone or a laptop on the move, a VPN, and connections with both kinds of internet address. You then have nothing to do, and we won’t write about this sign-in again.",
+        "If it stays in one place, someone may have copied its sign-in: sign it out on your access page, which shows the networks, and sign in again. No copy works then.",
+        linkTo(ownerPages.access, "Check this browser", "optional"),
       ],
-      cost: null,
     }),
   }),
   passkey: mailToOwner(passkey, {
@@ -71,17 +67,16 @@ export const signInMails = {
     }),
     text({ change, name, atMs }, zone) {
       const { appUrl, supportEmail } = settings();
-      const { next, undo } = passkeyChanges[change];
+      const { next, undo, press } = passkeyChanges[change];
       return {
         subject: `A passkey was ${change}`,
         preview: next,
         body: [
-          `The passkey “${name}” was ${change} on ${formatInstant(atMs, zone)}. ${next}`,
-          "If that was you, you have nothing to do.",
-          `If it wasn’t, sign in with a code, ${undo}, and sign out all other browsers.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-          { label: "Check your passkeys", url: `${appUrl}${ownerPages.access.path}#ways` },
+          next,
+          { facts: { Passkey: name, When: formatInstant(atMs, zone) } },
+          `If that was you, you have nothing to do. If it wasn’t, sign in with a code, ${undo}, and sign out all other browsers.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+          { label: press, url: `${appUrl}${ownerPages.access.path}#ways`, is: "danger" },
         ],
-        cost: null,
         footer: ["We always email you when your passkeys change."],
       };
     },
@@ -92,10 +87,12 @@ const passkeyChanges = {
   added: {
     next: "It can now sign in to your account without a code.",
     undo: "remove this passkey",
+    press: "Remove this passkey",
   },
   removed: {
     next: "It can no longer sign in to your account. A code by email still can.",
     undo: "remove passkeys that you do not know",
+    press: "Check your passkeys",
   },
 };
 
@@ -109,7 +106,6 @@ function longCodeText(code: string): MailContent {
       { code },
       `Enter it where you sign in, in any browser, within ${longCodeHours} hours. It works once. Keep this email: no other code is sent until you use it or it expires. No one at Corner Office asks you for it.`,
     ],
-    cost: null,
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],

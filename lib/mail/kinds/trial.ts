@@ -9,7 +9,8 @@ import { ownerPages } from "@/lib/http/register/pages";
 import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
-import { endEffects, endWords } from "@/lib/plans/entitlement-words";
+import { plansInWords, type ReadPrice } from "@/lib/mail/prices";
+import { choosePlan, endEffects, endWords } from "@/lib/plans/entitlement-words";
 import { sellsAnyPlan } from "@/lib/plans/plan-prices";
 
 /*
@@ -35,19 +36,19 @@ export const trialMails = {
     }),
     find: findOwner,
     examples: (atMs) => ({
-      "trial-ending": { endsAtMs: atMs + 3 * dayMs, isSold: settings().billing !== undefined },
+      "trial-ending": { endsAtMs: atMs + 3 * dayMs, ...exampleSold() },
     }),
     // It names the end and no distance, because it may be sent later.
-    text({ endsAtMs, isSold }, zone) {
+    text({ endsAtMs, isSold, plans }, zone) {
       const end = formatInstant(endsAtMs, zone);
       return {
         subject: `Your trial ends on ${end}`,
         preview: "Your assistants pause then, and nothing is lost.",
         body: [
           `${endEffects.soon} ${endEffects.nothingLost}`,
-          ...howToChoose("To keep your company running", isSold, " before then"),
+          { facts: costOf(plans) },
+          ...howToChoose(isSold, " before then"),
         ],
-        cost: costOf(isSold),
       };
     },
   }),
@@ -58,16 +59,15 @@ export const trialMails = {
       isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
     }),
     find: findOwner,
-    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs, isSold: settings().billing !== undefined } }),
-    text: ({ endsAtMs, isSold }, zone) => ({
+    examples: (atMs) => ({ "trial-ended": { endsAtMs: atMs, ...exampleSold() } }),
+    text: ({ endsAtMs, isSold, plans }, zone) => ({
       subject: endWords({ what: "trial" }).heading,
       preview: "Your assistants pause, and nothing is lost.",
       body: [
-        `Your trial ended on ${formatInstant(endsAtMs, zone)}.`,
         `${endEffects.now} ${endEffects.nothingLost}`,
-        ...howToChoose("To have your assistants run again", isSold),
+        { facts: { "Trial ended": formatInstant(endsAtMs, zone), ...costOf(plans) } },
+        ...howToChoose(isSold),
       ],
-      cost: costOf(isSold),
     }),
   }),
 };
@@ -94,22 +94,30 @@ function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPendin
   };
 }
 
-/** Its owner, and whether any plan is sold; `undefined` if the trial does not end then any more. */
-async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail) {
+/** Its owner, and what plans are sold; `undefined` if the trial does not end then any more. */
+async function findOwner(db: Db, { accountId, endsAtMs }: TrialMail, nowMs: number, readPrice: ReadPrice) {
   const owner = await accountBy(db, "id", accountId)
     .select("email as to")
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", endsAtMs)
     .executeTakeFirst();
-  return owner && { ...owner, endsAtMs, isSold: await sellsAnyPlan(db) };
+  if (!owner) return undefined;
+  const plans = await plansInWords(db, { readPrice, nowMs });
+  return { ...owner, endsAtMs, isSold: plans !== undefined || (await sellsAnyPlan(db)), plans };
 }
 
 /** How to get a plan: the button where they are sold, or else whom to ask. */
-function howToChoose(purpose: string, isSold: boolean, when = ""): MailContent["body"] {
-  if (!isSold) return [`${purpose}, ${askUs()}${when}.`];
-  return [`${purpose}, choose a plan${when}.`, linkTo(ownerPages.billing, "Choose a plan")];
-}
+const howToChoose = (isSold: boolean, when = ""): MailContent["body"] => [
+  isSold ? linkTo(ownerPages.billing, choosePlan) : `For a plan, ${askUs()}${when}.`,
+];
 
-const costOf = (isSold: boolean) =>
-  `nothing. The trial is free, and no card is charged${isSold ? " unless you choose a plan; each shows its price before you pay" : ""}.`;
+const costOf = (plans: string | undefined) => ({
+  Cost: "Nothing. The trial is free, and no card is charged",
+  "A plan": plans,
+});
+
+const exampleSold = () => {
+  const isSold = settings().billing !== undefined;
+  return { isSold, plans: isSold ? "Office €49 a month, Team €99 a month" : undefined };
+};

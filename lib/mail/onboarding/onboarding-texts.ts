@@ -53,7 +53,7 @@ const aboutWork = (
   isConnected
     ? [...body, button]
     : [
-        "No app is connected to your account yet, and assistants work in your apps. Connecting one takes a minute:",
+        "No app is connected to your account yet, and assistants work in your apps. Connecting one takes a minute.",
         { label: "Connect an app", url: `${settings().appUrl}${pages.connectApp.path}` },
         ...body,
       ];
@@ -65,7 +65,7 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
     subject: "Welcome to your corner office",
     preview: "You are the CEO now. Your first ten minutes, in three steps.",
     body: [
-      "You are the CEO now. Your company is a team of AI assistants that work in your own apps, and you make the decisions: nothing is sent, published, deployed or charged until you approve it there.",
+      "You are the CEO now. Your AI assistants work in your own apps, and you decide: nothing is sent, published, deployed or charged until you approve it there.",
       "Your first ten minutes:",
       {
         steps: [
@@ -76,84 +76,92 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
             : "Connect one app, for example Claude Code: one line on your access page.",
         ],
       },
+      { facts: { Cost: "Nothing. Your account and connecting apps are free" } },
       { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
       "In the next email: your first assistant’s job.",
     ],
-    cost: "nothing. Opening your account and connecting apps is free.",
   }),
   "first-assistant": (appUrl, isConnected) => ({
     subject: "Hire one assistant for one job",
     preview: "Which job to delegate first, and how to brief for it.",
-    cost: "nothing more: a plan includes its assistants, and their work uses your credits.",
     body: aboutWork(
       isConnected,
-      { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}` },
+      { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}`, is: "optional" },
       [
-        "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of replies.",
+        "Start with one assistant, and a weekly job that you know well and can judge in five minutes: sorting an inbox, a summary, first drafts of replies.",
         "Then brief it as you would brief a new colleague:",
         {
           points: [
-            "Show what a finished job looks like, with one good example from last week.",
+            "Show a finished job: one good example from last week.",
             "Say what it may read, and what it must leave alone.",
-            "Say when it must stop and ask you. At first, make that more often than seems necessary.",
+            "Say when it must stop and ask you: at first, more often than seems necessary.",
           ],
         },
-        "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your billing page shows how many your plan has.",
+        "After a week, keep it, change the brief, or let it go. Hire a second one once the first needs no supervision.",
+        { facts: { Cost: "Nothing more: a plan includes its assistants, and their work uses your credits" } },
       ],
     ),
   }),
   approvals: (appUrl, isConnected) => ({
     subject: "Nothing leaves without your approval",
     preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
-    cost: "nothing. Approving is free, and nothing is charged without it.",
     body: aboutWork(
       isConnected,
-      { label: "Read what apps can do", url: `${appUrl}${pages.authentication.path}` },
+      { label: "Read what apps can do", url: `${appUrl}${pages.authentication.path}`, is: "optional" },
       [
         "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No app can approve them for you, and neither can we: an app only sees your plan and credits.",
         "How to approve quickly without being careless:",
         {
           points: [
-            "Do it at fixed times, twice a day, instead of at every notification.",
-            "Check the thing itself instead of a summary: the email as it will be sent, the page as it will appear.",
-            "When you say no, say why in one sentence, and add that sentence to the brief.",
+            "Do it twice a day, at fixed times, not at every notification.",
+            "Check the thing itself, not a summary: the email as it will be sent, the page as it will appear.",
+            "When you say no, say why in one sentence, and add it to the brief.",
             "Keep access keys out of chats, issues and logs. Anyone who has one can read your account.",
           ],
         },
+        { facts: { Cost: "Nothing. Approving is free, and nothing is charged without it" } },
       ],
     ),
   }),
   credits: (appUrl, isConnected) => ({
     subject: "Your credits, and what they tell you",
     preview: "Where to see them, what uses them up, and how to notice early.",
-    cost: "nothing. Looking is free, and credits are bought only when you say so.",
-    body: aboutWork(isConnected, { label: "See your balance", url: `${appUrl}${pages.billing.path}` }, [
-      "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
-      "Two minutes a week are enough to keep track:",
-      {
-        steps: [
-          "Open your billing page once a week. It shows what each of the last 30 days used.",
-          "If you used more than the week before, find out which assistant worked more, and whether that was worth it.",
-          "If an assistant repeats itself, shorten its brief before you give it more to do.",
-        ],
-      },
-      "Your apps can read the balance too, and warn you.",
-    ]),
+    body: aboutWork(
+      isConnected,
+      { label: "See your balance", url: `${appUrl}${pages.billing.path}`, is: "optional" },
+      [
+        "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
+        "Two minutes a week are enough to keep track:",
+        {
+          steps: [
+            "Open your billing page. It shows what each of the last 30 days used.",
+            "If it was more than the week before, find out which assistant worked more, and whether that was worth it.",
+            "If an assistant repeats itself, shorten its brief before you give it more to do.",
+          ],
+        },
+        "Your apps can read the balance too, and warn you.",
+        { facts: { Cost: "Nothing. Credits are bought only when you say so" } },
+      ],
+    ),
   }),
   "next-steps": (appUrl, isConnected) => ({
     subject: "Your first two weeks: what’s next?",
     preview: "A review in three questions, and where to go from here.",
-    cost: "nothing more than your plan.",
-    body: aboutWork(isConnected, { label: "Open your home page", url: `${appUrl}${pages.home.path}` }, [
-      "This is a good moment to review your company. Three questions are enough:",
-      {
-        steps: [
-          "Which job have you not thought about for a week? That assistant is ready for a larger one.",
-          "Which approvals have you never refused? Brief for larger steps, so that you approve less often.",
-          "What do you still do by hand every Monday? Delegate that next.",
-        ],
-      },
-      "This is the last email of the series. The company is yours.",
-    ]),
+    body: aboutWork(
+      isConnected,
+      { label: "Open your home page", url: `${appUrl}${pages.home.path}`, is: "optional" },
+      [
+        "Three questions are enough to review your company:",
+        {
+          steps: [
+            "Which job have you not thought about for a week? That assistant is ready for a larger one.",
+            "Which approvals have you never refused? Brief for larger steps, so that you approve less often.",
+            "What do you still do by hand every Monday? Delegate that next.",
+          ],
+        },
+        { facts: { Cost: "Nothing more than your plan" } },
+        "This is the last email of the series. The company is yours.",
+      ],
+    ),
   }),
 };

@@ -13,6 +13,7 @@ import {
 } from "@/lib/mail/outbox/outbox";
 import { leaseMs, type Outbox } from "@/lib/mail/outbox/outbox-runner";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
+import { noPrice, type ReadPrice } from "@/lib/mail/prices";
 import { printCode } from "@/lib/mail/senders/code-terminal";
 import { log } from "@/lib/runtime/log";
 
@@ -26,19 +27,7 @@ export const outbox: Outbox<ClaimedMail> = {
   retryAfterMs: (attempts) => (retryAfterSeconds[attempts - 1] ?? 3600) * 1000,
   claim: (db, options) => claimMails(db, options, false),
 
-  async address(db, claimed, nowMs) {
-    const { id, mail, attempts, triedUntilMs } = claimed;
-    if (triedUntilMs <= nowMs) return void (await deleteMail(db, claimed));
-    if (!mail) {
-      if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
-      const atMs = nowMs + outbox.retryAfterMs(attempts);
-      return void (await rescheduleMail(db, claimed, { attempts, atMs }));
-    }
-    const wanted = await mailKinds.get(mail.kind)?.address(db, mail, nowMs);
-    if (!wanted) return void (await deleteMail(db, claimed));
-    if (mail.kind === "code" && attempts === 1) printCode(wanted.to, mail.code);
-    return wanted;
-  },
+  address: addressBy(noPrice),
 
   async record(db, claimed, { to, failure, next }, nowMs) {
     const { id, kind } = claimed;
@@ -51,13 +40,33 @@ export const outbox: Outbox<ClaimedMail> = {
   },
 };
 
-/** Mails that a date makes due: the ends of trials, licences and apps. They are queued when no queued one is due. */
-export const scheduledOutbox: Outbox<ClaimedMail> = {
+/**
+ * Mails that a date makes due: the ends of trials, licences and apps. They are queued when no queued one is due. Some name
+ * what is sold, with its price.
+ */
+export const scheduledOutbox = (readPrice: ReadPrice): Outbox<ClaimedMail> => ({
   ...outbox,
   minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
   claim: async (db, options) =>
     (await claimMails(db, options, true)) ?? ((await enqueueDueMails(db, options.nowMs)) ? [] : undefined),
-};
+  address: addressBy(readPrice),
+});
+
+function addressBy(readPrice: ReadPrice): Outbox<ClaimedMail>["address"] {
+  return async (db, claimed, nowMs) => {
+    const { id, mail, attempts, triedUntilMs } = claimed;
+    if (triedUntilMs <= nowMs) return void (await deleteMail(db, claimed));
+    if (!mail) {
+      if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
+      const atMs = nowMs + outbox.retryAfterMs(attempts);
+      return void (await rescheduleMail(db, claimed, { attempts, atMs }));
+    }
+    const wanted = await mailKinds.get(mail.kind)?.address(db, mail, nowMs, readPrice);
+    if (!wanted) return void (await deleteMail(db, claimed));
+    if (mail.kind === "code" && attempts === 1) printCode(wanted.to, mail.code);
+    return wanted;
+  };
+}
 
 /** Queues mails that a date has made due, and returns whether there were any. */
 async function enqueueDueMails(db: Db, nowMs: number): Promise<boolean> {

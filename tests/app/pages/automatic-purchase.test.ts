@@ -228,7 +228,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     });
     const [mail] = await stopMails(buyer);
     expect(mail?.text).toContain("Stripe did not take the payment, and you were not charged.");
-    const [, id] = /quote reference ([\w-]{36})\./.exec(mail?.text ?? "") ?? [];
+    const [, id] = /^Reference: ([\w-]{36})$/m.exec(mail?.text ?? "") ?? [];
     await eventually(() => {
       const line = service.log.split("\n").find((line) => line.includes(`"id":"${id}"`));
       expect(line).toContain("Stripe: This cannot be read.");

@@ -61,7 +61,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     for (const link of [old, other]) expect(await titleOf(link)).toBe("The email was changed");
     expect(await emailOf(buyer)).toBe(to);
     const [told] = await mailedTo(buyer.email, "Your account has another email");
-    expect(told?.text).toContain(`was changed to ${to} on`);
+    expect(told?.text).toContain(`New email: ${to}\nChanged: `);
   });
 
   it("has given the old mailbox's word with the code that was mailed to it, which is told there and can be stopped", async () => {

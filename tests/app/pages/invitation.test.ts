@@ -123,7 +123,7 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     const guest = (await mailTo(service.dataDir, "guest@example.com", /invitation/)).text;
     expect(guest).toMatch(/^The people who run Corner Office invited you, and your place/);
     expect(guest).toContain("because the people who run Corner Office invited you.");
-    expect(guest).toContain("Cost: nothing: 14 days free, and no card.");
+    expect(guest).toContain("Cost: Nothing. 14 days free, no card, ");
     await service.submit("/waitlist/join", { email: "waiting@example.com" });
     await service.adminJson("waitlist", "invite", "waiting@example.com");
     const waiting = (await mailTo(service.dataDir, "waiting@example.com", /invitation/)).text;

@@ -136,7 +136,7 @@ describe.each(engines)("on $name", async (engine) => {
     const added = await mailTo(service.dataDir, email, /passkey was added/);
     expect(added.subject).toBe("A passkey was added");
     expect(added.text).toMatch(
-      /^The passkey “Chromium on Linux” was added on \w+,? \d+ \w+ \d{4} at \d\d:\d\d UTC\. It can now sign in/,
+      /^It can now sign in.+\n\nPasskey: Chromium on Linux\nWhen: \w+,? \d+ \w+ \d{4} at \d\d:\d\d UTC\n/,
     );
     expect(added.text).toContain("If it wasn’t, sign in with a code, remove this passkey");
     expect(added.text).toContain(supportEmail);

@@ -70,7 +70,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     await shop.sendDue();
     const mails = await mailsTo(shop.service.dataDir, owner.email);
     const mail = mails.find(({ subject }) => subject === "An app was connected to your account");
-    expect(mail?.text).toMatch(new RegExp(`^An app was approved for your account on ${moment} UTC:$`, "m"));
+    expect(mail?.text).toMatch(new RegExp(`^Approved: ${moment} UTC$`, "m"));
   });
 
   it.each([
@@ -89,12 +89,12 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
       (await mailsTo(shop.service.dataDir, to)).map(({ subject, text }) => `${subject}\n${text}`).join("\n");
     const told = await textsTo(buyer.email);
     for (const words of [
-      `approved for your account on ${moment} ${name}:`,
-      `confirm it before ${moment} ${name}\\.`,
-      `That happens on ${moment} ${name}\\.`,
+      `Approved: ${moment} ${name}\n`,
+      `Confirm before: ${moment} ${name}\n`,
+      `Deleted on: ${moment} ${name}\n`,
     ])
       expect(told).toMatch(new RegExp(words));
-    expect(await textsTo(`new-${buyer.email}`)).toMatch(new RegExp(`confirm it before ${moment} ${name}:`));
+    expect(await textsTo(`new-${buyer.email}`)).toMatch(new RegExp(`Confirm before: ${moment} ${name}\n`));
   });
 
   it("is gone with the account", async () => {

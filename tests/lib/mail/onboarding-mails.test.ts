@@ -92,17 +92,17 @@ describe("a mail's content", () => {
     preview: '"',
     body: [
       "a < b",
+      { facts: { Cost: "nothing & less", Due: undefined, When: "now" } },
       { steps: ["one", "two"] },
       { points: ["p"] },
       { label: "go", url: "https://x.example/?a=1&b=2" },
     ],
-    cost: "nothing.",
     footer: ["end"],
   };
 
   it("is rendered as text", () => {
     expect(renderText(content)).toBe(
-      "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\nCost: nothing.\n\n-- \nend\n",
+      "a < b\n\nCost: nothing & less\nWhen: now\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\n-- \nend\n",
     );
   });
 
@@ -110,6 +110,8 @@ describe("a mail's content", () => {
     const html = renderHtml(content);
     expect(html).toContain("<title>&#60;b&#62;&#38;</title>");
     expect(html).toContain("a &#60; b");
+    expect(html).toMatch(/<th [^>]*>Cost<\/th><td [^>]*>nothing &#38; less<\/td>/);
+    expect(html).not.toContain("Due");
     expect(html).toContain('href="https://x.example/?a=1&#38;b=2"');
     expect(escapeHtml("'")).toBe("&#39;");
   });
@@ -134,7 +136,20 @@ describe("a mail's content", () => {
     expect(html, "Outlook on the web and on phones").toContain(
       `[data-ogsc] .raised, [data-ogsb] .raised ${rule}`,
     );
-    expect(html, "where the button’s colour is taken away").toMatch(/class="button"[^>]*border: 1px solid/);
+    expect(html, "where the button’s colour is taken away").toMatch(/class="act"[^>]*border: 1px solid/);
+  });
+
+  it("fills the button of the one thing to do, and outlines one that may be left, in red one for who did not do it", () => {
+    const buttonOf = (is?: "optional" | "danger") => {
+      const body = [{ label: "go", url: "https://x.example/", ...(is && { is }) }];
+      return /<td class="(\w+)" bgcolor="(#\w+)" style="border: 1px solid (#\w+);/.exec(
+        renderHtml({ ...content, body }),
+      );
+    };
+    const { accent, raised, edge, stopped } = colours;
+    expect(buttonOf()?.slice(1)).toEqual(["act", accent[0], accent[0]]);
+    expect(buttonOf("optional")?.slice(1)).toEqual(["optional", raised[0], edge[0]]);
+    expect(buttonOf("danger")?.slice(1)).toEqual(["danger", raised[0], stopped[0]]);
   });
 
   it("has a logo without an image, one button that Outlook draws, and a code once", () => {

@@ -18,6 +18,7 @@ import {
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
+import { noPrice } from "@/lib/mail/prices";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
@@ -304,7 +305,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     };
     await db.insertInto("sign_in_mails").values(mail).execute();
     nowMs += 60 * minuteMs;
-    for (const runner of [outbox, scheduledOutbox])
+    for (const runner of [outbox, scheduledOutbox(noPrice)])
       await sendDueMails(db, mailSender, runner, { now: () => nowMs });
     expect(await rows()).toEqual([mail]);
     expect((await findBacklogs(db, nowMs))[1].mails).toBe(0);

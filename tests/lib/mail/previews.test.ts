@@ -43,7 +43,7 @@ describe("every mail", () => {
   it("says what it costs, unless it is about signing in or an email, and in words that are not a programmer’s", () => {
     const isOfSignIn = /^(?:code|long-code|new-browser|passkey-.*|email-change-.*|.*-in-turn)$/;
     for (const [name, { subject, text }] of mails()) {
-      expect(/\n\nCost: .+\.\n\n-- \n/.test(text), name).toBe(!isOfSignIn.test(name));
+      expect(/^Cost: .+[^.]$/m.test(text), name).toBe(!isOfSignIn.test(name));
       const words = [subject, text.replaceAll(/^https:.*/gm, "")].join("\n");
       expect(words, name).not.toMatch(/\b(tokens?|hash|cookies?|sessions?|in turn)\b/i);
     }
@@ -60,6 +60,17 @@ describe("every mail", () => {
       expect(links.length, name).toBeLessThan(2);
       expect(body, "a button on the page that opens").not.toContain("Manage billing");
     }
+  });
+
+  it("names each fact once, in a few words, and what is sold with its price", () => {
+    for (const [name, { html, text }] of mails()) {
+      for (const [, label = ""] of html.matchAll(/<th [^>]*>([^<]*)<\/th>/g))
+        expect(label.length, `${name}: ${label}`).toBeLessThan(17);
+      expect(text, name).not.toMatch(/(?:see|shows) (?:the|its) price/i);
+    }
+    const all = renderPreviews();
+    expect(all.get("low-credits")?.text).toContain("\nMore: 500 credits for €10\n");
+    expect(all.get("licence-ended")?.text).toContain("\nA plan: Office €49 a month, Team €99 a month\n");
   });
 
   it("says whom to ask without an address for questions", () => {

@@ -6,6 +6,7 @@ import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { takeAsSent } from "@/lib/mail/outbox/sent-before";
+import { noPrice } from "@/lib/mail/prices";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
@@ -29,7 +30,7 @@ describe.each(engines)("mails of a store that was restored, on $name", async (en
 
   const sentAt = async (nowMs: number) => {
     const mailSender = new RecordingSender();
-    for (const from of [outbox, scheduledOutbox, onboardingOutbox])
+    for (const from of [outbox, scheduledOutbox(noPrice), onboardingOutbox])
       await sendDueMails(db, mailSender, from as typeof outbox, { now: () => nowMs });
     return mailSender.sent.map(({ subject }) => subject);
   };
