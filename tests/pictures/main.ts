@@ -210,6 +210,7 @@ async function makePlans(): Promise<void> {
   const month = stripe.prices.get("price_more");
   const year = stripe.prices.get("price_team");
   if (!month || !year) throw new Error("no prices");
+  stripe.prices.set("price_studio", { ...month, id: "price_studio", unit_amount: 7_900, nickname: null });
   stripe.prices.set("price_year", { ...year, id: "price_year", unit_amount: 49_000, nickname: null });
   const set = (...words: string[]) => service.adminJson("plan", "set", ...words);
   const [sold] = stripe.subscriptionUpdate.products;
@@ -255,10 +256,8 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     if (at % 8 === 7) clock.pass(hourMs / 6);
     const email = `${name}@example.com`;
     await service.adminJson("account", "add", email, ...terms);
-    for (const amount of terms.includes("--credits") ? ["-12.5", "40", "-7.25"] : []) {
-      const reason = amount === "40" ? "Thank you for your report" : "Weekly summary of the inbox";
-      await service.adminJson("credits", "add", email, amount, "--reason", reason);
-    }
+    if (terms.includes("--credits"))
+      await service.adminJson("credits", "add", email, "40", "--reason", "Thank you for your report");
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`${service.url}/sign-in`);
@@ -271,8 +270,9 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     await context.close();
   }
   await service.adminJson("plan", "retire", "founder");
-  for (const [name, become] of Object.entries(licences)) await buyLicence(`${name}@example.com`, become);
-  spendCredits("licensed@example.com");
+  for (const [name, become] of Object.entries(licences)) await buyLicence(name, become);
+  spendCredits("trial@example.com", 2, 0);
+  spendCredits("licensed@example.com", 60, 30);
   changeStore(
     `UPDATE accounts SET created_at_ms = created_at_ms - ${12 * dayMs} WHERE email = 'ending@example.com'`,
   );
@@ -281,30 +281,34 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   return sessions;
 }
 
-/** Uses credits of an account on most of the days before today, some of them many times. */
-function spendCredits(email: string): void {
+/** Has an account of so many days ago use credits so many times, on most of these days; its balance is what is left. */
+function spendCredits(email: string, times: number, days: number): void {
   const reasons = ["Weekly summary of the inbox", "Draft of a reply", "Search of the archive"];
-  const rows = Array.from({ length: 60 }, (_, n) => {
-    const atMs = clock.now() - Math.floor((n * n) % 29) * dayMs - n * 60_000;
-    return `('used-${n}', account, ${-500 * (1 + ((n * 7) % 23))}, '${reasons[n % 3]}', ${atMs})`;
+  const account = `(SELECT id FROM accounts WHERE email = '${email}')`;
+  const rows = Array.from({ length: times }, (_, n) => {
+    const atMs = clock.now() + n - (days && ((n * n) % (days - 1)) * dayMs + n * 60_000);
+    return `('used-${email}-${n}', ${account}, ${-500 * (1 + ((n * 7) % 23))}, '${reasons[n % 3]}', ${atMs}, 'worker')`;
   });
-  changeStore(
-    `UPDATE credit_entries SET created_at_ms = created_at_ms - ${30 * dayMs}
-     WHERE account_id = (SELECT id FROM accounts WHERE email = '${email}')`,
-  );
-  changeStore(
-    `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
-     VALUES ${rows.join().replaceAll("account,", `(SELECT id FROM accounts WHERE email = '${email}'),`)}`,
-  );
+  const earlier = `created_at_ms = created_at_ms - ${days * dayMs}`;
+  changeStore(`
+    UPDATE credit_entries SET ${earlier} WHERE account_id = ${account};
+    UPDATE audit_entries SET at_ms = at_ms - ${days * dayMs} WHERE whom = '${email}' AND what <> 'sign in';
+    INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms, backend_id)
+    VALUES ${rows.join()};
+    UPDATE accounts SET ${earlier}, credit_thousandths =
+      (SELECT sum(thousandths) FROM credit_entries WHERE account_id = accounts.id) WHERE email = '${email}'`);
 }
 
 /** Buys a licence, of which something becomes. */
-async function buyLicence(email: string, become: Become): Promise<void> {
+async function buyLicence(state: string, become: Become): Promise<void> {
+  const email = `${state}@example.com`;
   const { id: account } = await service.adminJson<{ id: string }>("account", "show", email);
   const owner = await Browser.signIn(service, email);
   const session = sessionIn(await owner.submit("/home/checkout", { account, licence: "price_month" }));
   stripe.pay(session);
-  await service.adminJson("billing", "reconcile", email);
+  if (!["free", "trial-over", "unfinished", "unpaid"].includes(state))
+    // which were never paid
+    await service.adminJson("billing", "reconcile", email);
   become(stripe, String(stripe.sessions.get(session)?.subscription));
   await service.adminJson("billing", "reconcile", email);
 }

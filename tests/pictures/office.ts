@@ -56,12 +56,14 @@ export async function openOffice(
     SELECT 'acc_' || n, 'person-' || n || '@company.example', 'sub_' || n, plan, trial_ends_at_ms + n * ${hourMs},
       assistant_limit, credit_thousandths + n * 1250, created_at_ms - n * 17 * ${hourMs}
     FROM numbers, accounts WHERE email = CASE n % 3 WHEN 0 THEN 'licensed' WHEN 1 THEN 'trial' ELSE 'connected' END || '@example.com';
-    UPDATE onboarding_emails SET state = 'failed', failure = '550 5.1.1 The email account that you tried to reach does not exist'
-    WHERE due_at_ms <= (SELECT max(created_at_ms) FROM accounts);
+    INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+    SELECT 'given_' || id, id, credit_thousandths, 'given with the account', created_at_ms
+    FROM accounts WHERE email LIKE 'person-%' AND credit_thousandths > 0;
+    UPDATE onboarding_emails SET state = 'failed', failure = '552 5.2.2 The mailbox is full'
+    WHERE due_at_ms <= (SELECT max(created_at_ms) FROM accounts)
+      AND account_id IN (SELECT id FROM accounts WHERE email IN ('ended@example.com', 'unpaid@example.com'));
     INSERT INTO sign_in_mail_attempts SELECT 'mail_1', email, 'code', created_at_ms, 'failed', '421 4.7.0 Try again later'
-    FROM accounts WHERE email = 'ended@example.com';
-    INSERT INTO audit_entries SELECT 'aud_1', created_at_ms, 'stripe', 'licence given', email, '{"plan":"trial"}', '{"plan":"licensed"}'
-    FROM accounts WHERE email = 'licensed@example.com'`);
+    FROM accounts WHERE email = 'ended@example.com'`);
   for (const name of ["ann", "a-rather-long-first-name.and-a-long-last-name", "zoë"]) {
     await service.submit("/waitlist/join", { email: `${name}@a-company-with-a-long-name.example` });
   }
@@ -81,7 +83,7 @@ export async function openOffice(
     "Studio",
     ...contents,
     "--price",
-    "price_month",
+    "price_studio",
   );
   const own = ["--feature", "export", "--limit", "projects=50"];
   await service.adminJson("account", "set", "trial@example.com", ...own);
