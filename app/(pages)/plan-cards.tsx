@@ -141,7 +141,7 @@ export function taxInWords(offers: readonly Offer[]): string {
   const taxes = new Set(offers.map(({ tax }) => tax));
   if (taxes.has("added")) return "Stripe adds tax where a price says so, and shows the sum before you pay.";
   if (taxes.has("included")) return "Prices include tax.";
-  return taxes.has("none") ? "You pay the price that you see: no tax is added." : "";
+  return taxes.has("none") ? "No tax is added." : "";
 }
 
 /** What an offer costs, and what that is a month. */

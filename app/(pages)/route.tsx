@@ -79,8 +79,8 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
           In {second ? `${first}, ${second}` : first} or your own apps, assistants prepare the work. Nothing
-          is sent, published, deployed or charged until you approve. Here you decide which apps may work for
-          you, and stop any of them at once.
+          is sent, published, deployed or charged until you approve. Here you choose the apps, and stop any at
+          once.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>

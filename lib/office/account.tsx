@@ -166,13 +166,17 @@ async function show(call: OfficeCall) {
               </>
             )}
           </Notes>
-          <h2>Invitation and waitlist</h2>
-          <dl>
-            <dt>Joined the waitlist</dt>
-            <dd>{facts.waiting ? <Instant atMs={facts.waiting.joined_at_ms} /> : "no"}</dd>
-            <dt>Open invitation</dt>
-            <dd>{facts.invitation ? <Instant atMs={facts.invitation.expires_at_ms} /> : "none"}</dd>
-          </dl>
+          {(!facts.hasAccount || facts.waiting || facts.invitation) && (
+            <>
+              <h2>Invitation and waitlist</h2>
+              <dl>
+                <dt>Joined the waitlist</dt>
+                <dd>{facts.waiting ? <Instant atMs={facts.waiting.joined_at_ms} /> : "no"}</dd>
+                <dt>Open invitation</dt>
+                <dd>{facts.invitation ? <Instant atMs={facts.invitation.expires_at_ms} /> : "none"}</dd>
+              </dl>
+            </>
+          )}
           {facts.waiting && !facts.hasAccount && !facts.invitation && (
             <PostButton
               action={inviteMany.path}
@@ -223,13 +227,16 @@ function Notes<Row>({ title, rows, whenEmpty, children }: NotesProps<Row>) {
   return (
     <>
       <h2>{title}</h2>
-      {rows.length === 0 && <p className="quiet">{whenEmpty}</p>}
-      <ul className="notes">
-        {rows.map((row, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
-          <li key={at}>{children(row)}</li>
-        ))}
-      </ul>
+      {rows.length === 0 ? (
+        <p className="quiet">{whenEmpty}</p>
+      ) : (
+        <ul className="notes">
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
+            <li key={at}>{children(row)}</li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }

@@ -20,12 +20,23 @@ type FieldProps = {
   "inputMode" | "maxLength" | "placeholder" | "spellCheck" | "type"
 >;
 
+/** The name of a field, and more quietly what follows it: how it is filled in. */
+export function Label({ words }: { words: string }) {
+  const [, name = words, hint = ""] = /^([^,;(]+)([,;(].*)$/.exec(words) ?? [];
+  return (
+    <span className="field-name">
+      {name}
+      {hint && <span className="hint">{hint}</span>}
+    </span>
+  );
+}
+
 /** A field that shows what was typed if the form has come back. */
 export function Field({ call, name, label, current, ...attributes }: FieldProps) {
   const value = call.typed(name) ?? String(current ?? "");
   return (
     <label>
-      {label}
+      <Label words={label} />
       <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
     </label>
   );
@@ -72,7 +83,7 @@ export function Lines({ call, name, label, current }: LinesProps) {
   const value = call.typed(name) ?? String(current ?? "");
   return (
     <label>
-      {label}
+      <Label words={label} />
       <textarea name={name} rows={3} spellCheck={false} defaultValue={value} />
     </label>
   );
@@ -86,7 +97,7 @@ type ChoiceProps = Pick<FieldProps, "call" | "name" | "label" | "current"> & {
 export function Choice({ call, name, label, current, options }: ChoiceProps) {
   return (
     <label>
-      {label}
+      <Label words={label} />
       <select name={name} defaultValue={call.typed(name) ?? current ?? ""}>
         {Object.entries(options).map(([value, words]) => (
           <option key={value} value={value}>
@@ -103,7 +114,9 @@ export function Ticks({ call, name, label, current, options }: ChoiceProps) {
   const ticked = new Set((call.typed(name) ?? String(current ?? "")).split(/[\n,]/));
   return (
     <fieldset className="ticks">
-      <legend>{label}</legend>
+      <legend>
+        <Label words={label} />
+      </legend>
       {Object.entries(options).map(([value, words]) => (
         <label key={value} className="choice">
           <input type="checkbox" name={name} value={value} defaultChecked={ticked.has(value)} />

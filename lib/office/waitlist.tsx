@@ -4,7 +4,7 @@ import { selectWaitlist } from "@/lib/accounts/joining/waitlist";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays } from "@/lib/config/lifetimes";
-import { Choice, Field, planOptions, readTerms } from "@/lib/office/forms";
+import { Choice, Field, Label, planOptions, readTerms } from "@/lib/office/forms";
 import { doForEach, type NotDone, showOutcomes } from "@/lib/office/outcomes";
 import {
   addressOf,
@@ -46,7 +46,9 @@ async function show(call: OfficeCall) {
           whenEmpty="No one waits."
           hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
         />
-        <label htmlFor="emails">Others to invite, one a line</label>
+        <label htmlFor="emails">
+          <Label words="Others to invite, one a line" />
+        </label>
         <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
         <div className="filter">
           <Choice

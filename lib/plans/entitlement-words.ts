@@ -190,7 +190,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   cancelled: {
     tag: "Cancelled",
     dated: "Cancelled: your plan ends on",
-    next: "You cancelled it. Your assistants work until that day; to go on after it, keep the plan.",
+    next: "Your assistants work until that day; to go on after it, keep the plan.",
     ...stepTo("Keep the plan"),
   },
   pausing: {
@@ -207,7 +207,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   "past due": {
     dated: "Payment failed: your assistants stop on",
-    next: "Your assistants work until that day. At Stripe you change the card, or pay the invoice.",
+    next: "At Stripe you change the card, or pay the invoice.",
     ...updatePayment,
   },
   paying: {
@@ -218,19 +218,19 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   overdue: {
     tag: "Invoice overdue",
     dated: "Invoice overdue: pay it by",
-    next: "Your assistants work until that day. At Stripe you pay the invoice.",
+    next: "Your assistants work until that day. You pay it at Stripe.",
     ...updatePayment,
   },
   "change unpaid": {
     tag: "Change not paid",
     dated: "Change not paid: your assistants stop on",
-    next: `The change of your plan is not paid, so you still have the plan that you had before. Pay for the change, or ask us to drop it: you then pay nothing for it.${settings().supportEmail ? "" : ` To drop it, ${askUs()}.`}`,
+    next: `You still have the plan that you had before. Pay for the change, or ask us to drop it: you then pay nothing for it.${settings().supportEmail ? "" : ` To drop it, ${askUs()}.`}`,
     ...updatePayment,
     ...askToDropTheChange(),
   },
   "trial unpaid": {
     dated: "Free trial over: add a card by",
-    next: "The free trial of your plan has ended, and no card has paid what follows. Your assistants work until that day.",
+    next: "No card has paid what follows it. Your assistants work until that day.",
     ...stepTo("Add a card"),
   },
   "due beside a gift": {
@@ -309,7 +309,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "Nothing is charged when your trial ends. To go on after it, buy a plan: it begins, and is charged, on the day you buy it; days left of the trial are not added."
+      ? "To go on after it, buy a plan: it begins, and is charged, on the day you buy it; days left of the trial are not added."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),
@@ -392,7 +392,7 @@ export const leavingWords = (deletesAtMs: number, zone: string | null) => ({
 
 /** What an end does to a company, as mails say it before and at the end. */
 export const endEffects = {
-  soon: "From then on your assistants pause: your apps notice at their next check.",
+  soon: "Your assistants pause then: your apps notice at their next check.",
   now: "Your assistants pause: your apps notice at their next check.",
-  nothingLost: "Nothing is lost: your account and your credits stay as they are, and you can still sign in.",
+  nothingLost: "Nothing is lost: your account and credits stay, and you can still sign in.",
 };

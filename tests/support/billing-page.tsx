@@ -64,7 +64,7 @@ export async function readBillingPage(
   const [, now] = / until .* You pay now (.*) Next charge,/.exec(cost) ?? [];
   return {
     next: costIn(/Next charge, on [\w ]+? UTC (\S+(?: [\d,.]+)?)(?= (?!a |every ))/.exec(words)?.[1]),
-    due: moneyIn(/You pay now (\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
+    due: moneyIn(/You pay (?:now )?(?!at )(\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
     change: costIn(now),
     offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
     changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),

@@ -70,8 +70,8 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected for up to {sessionDays.app} days, or until you disconnect it or leave it unused
-              for {sessionDays.idle} days
+              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle} if
+              unused
             </li>
           </ul>
         </div>

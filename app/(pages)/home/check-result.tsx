@@ -51,9 +51,7 @@ export function CheckResult({
         <Shape colour={colour} />
         <h1>{isMissed ? "No app is connected" : state.heading}</h1>
       </div>
-      {trial && (
-        <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
-      )}
+      {trial && <TrialLeft account={trial} nowMs={nowMs} />}
       <p>
         {isMissed ? (
           <>

@@ -14,12 +14,12 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
   return (
     <div data-needs="own authenticator" hidden>
       <p className="quiet">
-        Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
+        Sign in next time with your fingerprint, face or PIN:{" "}
         <a href={`${pages.access.path}#ways`}>add a passkey</a>.
       </p>
       <PostForm action={forms.declinePasskeys.path} hidden={{ account: accountId }}>
         <button type="submit" className="linklike">
-          Do not offer this again
+          Don’t offer it again
         </button>
       </PostForm>
     </div>

@@ -1,18 +1,21 @@
+import type { Account } from "@/lib/accounts/account";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { Clock } from "../clock";
 
-type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };
+type TrialLeftProps = { account: Extract<Account, { plan: "trial" }>; nowMs: number };
 
 const maxDrawn = 62; // days
 
-/** The rest of a trial in words, on the last day in hours, and as a bar with a part for each day. */
-export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
+/** The rest of a trial in words, on the last day in hours, and as a bar with a part for each day; and what follows it. */
+export function TrialLeft({ account, nowMs }: TrialLeftProps) {
+  const { created_at_ms, trial_ends_at_ms: endsAtMs, deletes_at_ms } = account;
   const leftMs = endsAtMs - nowMs;
-  const days = Math.max(Math.ceil(leftMs / dayMs), Math.round((endsAtMs - startedAtMs) / dayMs));
+  const days = Math.max(Math.ceil(leftMs / dayMs), Math.round((endsAtMs - created_at_ms) / dayMs));
   return (
     <div className="trial">
       <p>
         <strong>{leftInWords(leftMs)}</strong>, until <Clock atMs={endsAtMs} shows="day and time" />
+        {deletes_at_ms === null && ". Then your assistants pause, and nothing is lost."}
       </p>
       <Bar days={Math.min(days, maxDrawn)} left={(leftMs / dayMs) * Math.min(1, maxDrawn / days)} />
     </div>

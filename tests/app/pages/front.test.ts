@@ -100,7 +100,7 @@ describe("the front page of an operator", () => {
     expect(main).toContain('<b class="price">€49 a month</b>');
     expect(caching).toBe("public, no-cache, no-transform");
     expect(main).toContain("</strong>, with a paid plan: 500 credits for €10, that is €0.02 each.");
-    expect(main).toContain("no tax is added");
+    expect(main).toContain("No tax is added.");
     await shop.close();
 
     const closed = await openShop(embedded, { STRIPE_API_URL: "http://127.0.0.1:9" });

@@ -62,8 +62,8 @@ export function AutomaticPurchase({
         <>
           <Stopped why={stopped} />
           <p className="quiet">
-            It is off. If you turn it on, a pack is bought with your saved card, without asking you again,
-            when work leaves or finds fewer credits than you say, and not more often a month than you say.
+            It is off. Turned on, it buys a pack with your saved card, without asking you again, when work
+            leaves or finds fewer credits than you say, and not more often a month than you say.
           </p>
           {read.isConfirmed ? (
             <StartForm accountId={account.id} offers={offers} />

@@ -59,9 +59,7 @@ export function Billing({
           </Alert>
         )}
         {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
-        {isOnTrial && (
-          <TrialLeft startedAtMs={account.created_at_ms} endsAtMs={account.trial_ends_at_ms} nowMs={nowMs} />
-        )}
+        {isOnTrial && <TrialLeft account={account} nowMs={nowMs} />}
         <Charges {...own} {...{ account, bought, standing, terms, again, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>

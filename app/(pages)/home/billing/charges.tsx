@@ -78,7 +78,8 @@ type Course = {
 const itsPrice = "the price of the plan";
 
 /** Nothing is charged to who has no plan. */
-const untilBought = ({ step }: Standing) => step?.words === choosePlan && "until you buy a plan";
+const untilBought = ({ step }: Standing, what = "") =>
+  step?.words === choosePlan && `${what}until you buy a plan`;
 
 const courses: Record<LicenceState, Course> = {
   renews: { next: "by Stripe" },
@@ -262,38 +263,31 @@ const whyFree: Record<Account["plan"], string> = {
   licensed: "we gave you your plan",
 };
 
-/** Nothing is charged to an account without a licence. */
+/** Nothing is charged to an account without a licence, now or next. */
 function OfNone({ account, standing }: ChargesProps) {
-  const { plan, trial_ends_at_ms, given_ends_at_ms, deletes_at_ms } = account;
-  const endMs = plan === "trial" ? trial_ends_at_ms : given_ends_at_ms;
+  const { plan, given_ends_at_ms, deletes_at_ms } = account;
   return (
-    <>
-      <Fact
-        name="You pay now"
-        notes={[
-          standing.mayRun && (
-            <>
-              {whyFree[plan]}
-              {endMs !== null && (
-                <>
-                  {" "}
-                  until <Clock atMs={endMs} shows="date" />
-                </>
-              )}
-            </>
-          ),
-          standing.mayRun &&
-            plan === "trial" &&
-            deletes_at_ms === null &&
-            "then your assistants pause until you have a plan, and nothing is lost",
-        ]}
-      >
-        Nothing
-      </Fact>
-      <Fact name={nextCharge} notes={[deletes_at_ms !== null ? withAccount : untilBought(standing)]}>
-        Nothing
-      </Fact>
-    </>
+    <Fact
+      name="You pay"
+      notes={[
+        standing.mayRun && (
+          <>
+            {whyFree[plan]}
+            {plan !== "trial" && given_ends_at_ms !== null && (
+              <>
+                {" "}
+                until <Clock atMs={given_ends_at_ms} shows="date" />
+              </>
+            )}
+          </>
+        ),
+        deletes_at_ms === null
+          ? untilBought(standing, standing.mayRun ? "nothing is charged " : "")
+          : withAccount,
+      ]}
+    >
+      Nothing
+    </Fact>
   );
 }
 

@@ -39,7 +39,7 @@ export function CreditLimits({ account, read, isSaved, nowMs }: CreditLimitsProp
             label="A mail when fewer than this many are left"
             set={read?.mail_below_thousandths}
           />
-          <p className="quiet">Leave a field empty for no limit, and for no mail. Months are those of UTC.</p>
+          <p className="quiet">Empty is no limit, and no mail. Months are those of UTC.</p>
           <button type="submit" className="plain">
             Save
           </button>

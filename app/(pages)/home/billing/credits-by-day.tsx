@@ -1,14 +1,14 @@
-import { type CreditDay, maxAddedUp } from "@/lib/accounts/credits/credit-days";
+import { type CreditDays, maxAddedUp } from "@/lib/accounts/credits/credit-days";
 import { dayMs } from "@/lib/config/durations";
 import { formatInstant } from "../../instant";
 import { formatCredits } from "./format-credits";
 
 export const drawnDays = 30;
 
-type CreditsByDayProps = { days: CreditDay[]; isCut: boolean; today: number };
+type CreditsByDayProps = CreditDays & { today: number };
 
 /** What each of the last thirty days used, as bars beside a scale, and as a table for those who do not see them. */
-export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
+export function CreditsByDay({ days, job, isCut, today }: CreditsByDayProps) {
   const total = days.reduce((sum, { used }) => sum + used, 0);
   const most = days.toSorted((one, other) => other.used - one.used)[0];
   if (!most || total === 0) return <p className="quiet">Nothing was used in the last {drawnDays} days.</p>;
@@ -19,9 +19,7 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
     <figure className="by-day">
       <figcaption>
         <strong>{`${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
-        {used.length > 1 && (
-          <p className="quiet">{`most on ${dayOf(most.day)}: ${formatCredits(most.used)}`}</p>
-        )}
+        {job && <p className="quiet">{`A job took ${rangeOf(job)}.`}</p>}
       </figcaption>
       <div>
         <p className="scale" aria-hidden="true">
@@ -71,6 +69,10 @@ export function CreditsByDay({ days, isCut, today }: CreditsByDayProps) {
     </figure>
   );
 }
+
+/** For example `0.5 to 11.5`. */
+const rangeOf = ({ least, most }: NonNullable<CreditDays["job"]>) =>
+  [...new Set([formatCredits(least), formatCredits(most)])].join(" to ");
 
 /** For example `28 November`. */
 const dayOf = (day: number) => formatInstant(day * dayMs, "date", "UTC").replace(/ \d+$/, "");

@@ -92,10 +92,8 @@ export function PlanChoice({
   );
   const smallPrint = [
     taxInWords(licences),
-    buysLicences && "You pay at Stripe, which sends the receipts. You can cancel at any time.",
-    !buysLicences &&
-      licences.some(mayChange) &&
-      "You see what a change costs now, and nothing changes before you confirm it.",
+    buysLicences && "You pay at Stripe, which sends the receipts, and can cancel at any time.",
+    !buysLicences && licences.some(mayChange) && "You see what a change costs before you confirm it.",
   ]
     .filter(Boolean)
     .join(" ");
@@ -289,7 +287,7 @@ function beforeOffers(
   if (asked)
     return `If you buy a plan here, ${asked === "unfinished" ? "the payment that you have not finished is dropped" : "your old one is ended"} first, so you never pay for two.`;
   if (plan === "licensed")
-    return "You keep the plan that we gave you until you buy one. The plan that you buy replaces it: you pay its price and get what it includes.";
+    return "A plan that you buy replaces the one that we gave you: you pay its price and get what it includes.";
   const isTrial = plan === "trial" && trial_ends_at_ms > nowMs;
-  return `Nothing is charged until you buy a plan. It begins, and is charged, on the day you buy it${isTrial ? "; days left of the trial are not added" : ""}.`;
+  return `A plan begins, and is charged, on the day you buy it${isTrial ? "; days left of the trial are not added" : ""}.`;
 }

@@ -14,13 +14,13 @@ export const readSpendingOf = (accountId: string, nowMs: number) =>
 export const isSpent = (read: Read | undefined): boolean =>
   settings().backend !== undefined || (read?.groups.length ?? 0) > 0;
 
-/** What used the credits, by day, backend and reason, and what is held of them. */
+/** What used the credits, by day, backend and reason, and what is held of them; nothing until something has. */
 export function Spending({ read }: { read: Read | undefined }) {
+  if (read?.groups.length === 0 && read.holds.length === 0) return null;
   return (
     <section className="card credits" aria-labelledby="spending">
       <h2 id="spending">What used your credits</h2>
       {!read && <p className="quiet">We cannot show it at the moment.</p>}
-      {read?.groups.length === 0 && <p className="quiet">Nothing yet.</p>}
       {read && <Groups {...read} />}
       {read && read.holds.length > 0 && <Holds {...read} />}
     </section>
