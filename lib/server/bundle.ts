@@ -27,7 +27,9 @@ const ofNode: BuildOptions = {
   logLevel: "warning",
 };
 const ofBrowsers: BuildOptions = { bundle: true, minify: true, logLevel: "warning" };
-const styles: BuildOptions = { ...ofBrowsers, external: ["*.woff2"] };
+/** The last versions for Windows 8, iPhone X and macOS 11: Safari needs prefixes, and all of them lack nesting. */
+const oldBrowsers = ["chrome109", "firefox115", "ios16", "safari16"];
+const styles: BuildOptions = { ...ofBrowsers, external: ["*.woff2"], target: oldBrowsers };
 const scripts: BuildOptions = { ...ofBrowsers, target: "es2022" };
 
 async function buildPrograms(): Promise<void> {
