@@ -148,6 +148,12 @@ export const connect: Mistakes = {
         '  await extend("RefreshToken", oauthSeconds.refreshToken).where("grant_id", "=", grantId).execute();\n',
     },
   },
+  "tests/app/connect-discovery.test.ts": {
+    "lib/http/register/oauth.ts": {
+      "a program in Python that was started again asks its owner anew":
+        " || path === connectEndpoints.guessedToken.path",
+    },
+  },
   "tests/app/connect-documents.test.ts": {
     "lib/oauth/client-metadata-document.ts": {
       "the document of an app may name any address for the answer": [
@@ -172,6 +178,13 @@ export const connect: Mistakes = {
     "lib/oauth/registered-clients.ts": {
       "an app that is not listed is asked about although apps may not register themselves":
         "!connectRegistration || ",
+      "an app that is not listed is forgotten while its owner thinks": [
+        "then(expires_at_ms)",
+        "then(before)",
+      ],
+    },
+    "lib/oauth/unlisted-documents.ts": {
+      "an app whose document has just changed is refused for a quarter of an hour": "mayAnswer && ",
     },
     "lib/oauth/public-document.ts": {
       "an owner's app makes us fetch from our own network": [

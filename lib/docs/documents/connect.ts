@@ -83,7 +83,7 @@ An app that proves with each request for tokens that it has a key (DPoP, RFC 944
 
 ## Scopes and resources
 
-- There is one scope, \`${accountScope}\`, so an app asks for one permission: ${accountScopeWords.toLowerCase()}. ${sessionLimits} It is granted whatever an app asks for; other scopes, such as \`openid\` and \`offline_access\`, are ignored (RFC 6749, section 3.3), and \`scope\` in the answer with the tokens says so.
+- There is one scope, \`${accountScope}\`, so an app asks for one permission: ${accountScopeWords.toLowerCase()}. ${sessionLimits} It is granted whatever an app asks for; other scopes, such as \`openid\` and \`offline_access\`, are ignored (RFC 6749, section 3.3), and \`scope\` in the answer with the tokens says so. Python's \`oauthlib\` takes that for an error, so ask with it for \`${accountScope}\` alone.
 - A token of an app that names no \`resource\` (RFC 8707) is valid for the API and the MCP server; so is one for our URL itself, without a path.
 - A token for \`/api\` at our URL is valid for the API alone, and one for \`${mcpServer.paths.join("`, `")}\` for the MCP server alone. An app that was approved for both can name either when it gets or renews a token.
 
