@@ -36,7 +36,8 @@ export const register = handleOperation(connectEndpoints.registration, {}, ({ bo
     ...(dpop_bound_access_tokens === true && { dpop_bound_access_tokens }),
   };
   while (Buffer.byteLength(JSON.stringify(application)) > registrationBytes) application.redirect_uris.pop();
-  const isDevice = asked.length === 0 && [grant_types].flat().includes(deviceGrant);
+  const asksByDevice = [grant_types].flat().includes(deviceGrant);
+  const isDevice = asked.length === 0 && asksByDevice;
   if (application.redirect_uris.length === 0 && !isDevice) {
     const fault = asked.length === 0 ? "is missing" : (findFault(asked[0]) ?? "is too long");
     return refuse(
@@ -45,7 +46,9 @@ export const register = handleOperation(connectEndpoints.registration, {}, ({ bo
     );
   }
   const defaults = isDevice ? { ...clientDefaults, ...withoutRedirect } : clientDefaults;
-  return { status: 201, body: { ...defaults, ...issueClient(application, nowMs) } };
+  // Programs with Python's MCP SDK before 1.18 take no answer with this grant, for which they do not ask.
+  const granted = defaults.grant_types.filter((grant) => grant !== deviceGrant || asksByDevice);
+  return { status: 201, body: { ...defaults, grant_types: granted, ...issueClient(application, nowMs) } };
 });
 
 function findFault(uri: unknown): string | undefined {

@@ -47,6 +47,7 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
       client_name: "Desk",
       redirect_uris: [redirect],
       token_endpoint_auth_method: "none",
+      grant_types: ["authorization_code", "refresh_token"],
     });
     expect(client).not.toHaveProperty("client_secret");
     const back = await answerApp(browser, service, addressFor(client.client_id));
@@ -82,6 +83,12 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     expect(status).toBe(201);
     expect(JSON.parse(text).redirect_uris).toEqual(["http://127.0.0.1/callback"]);
     expect(await opens(JSON.parse(text).client_id)).toBe(303);
+  });
+
+  it("is granted device codes next to a redirect URI only where it asks for them", async () => {
+    const asked = { redirect_uris: [redirect], grant_types: ["authorization_code", deviceGrant] };
+    const { grant_types } = JSON.parse((await registerNew(asked)).text);
+    expect(grant_types).toEqual(["authorization_code", "refresh_token", deviceGrant]);
   });
 
   // nightscout/nocturne#431, Abblix/Oidc.Server#280
@@ -304,7 +311,7 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
       application_type: "native",
       token_endpoint_auth_method: "none",
       response_types: ["code"],
-      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+      grant_types: ["authorization_code", "refresh_token"],
     });
   });
 
