@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy, lockAccount } from "@/lib/db/account-by";
-import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -14,7 +14,8 @@ import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/outbo
 /*
  * An owner moves their account to another email. They prove who they are, and then the button behind the link of a mail is
  * pressed in both mailboxes; a code that was mailed to the old one just before counts as its word. Until then nothing
- * changes. That the new email has an account is said in that mailbox alone. The requests of a day are kept, because they
+ * changes. That the new email has an account is said in that mailbox alone. Of an owner who cannot read the old mailbox any more an
+ * operator gives its word: then it can stop the change, and the new one is asked a day later. The requests of a day are kept, because they
  * are counted; those that were carried out are kept for `RETENTION_DAYS`, so that an erasure finds the former email.
  */
 
@@ -31,15 +32,17 @@ type Mover = { id: string; email: string };
  * Asks both mailboxes about a change, in place of an earlier request. Returns why not, if it is refused.
  *
  * @param isMailProved - whether the owner has just proved who they are by something that was mailed to the old one
+ * @param operator - who asks in place of the owner
  */
 export async function askForEmail(
   db: Db,
   { id: account_id, email }: Mover,
-  { to, isMailProved }: { to: string; isMailProved: boolean },
+  { to, isMailProved = false, operator }: { to: string; isMailProved?: boolean; operator?: Operator },
   nowMs: number,
 ): Promise<"same" | "often" | undefined> {
   if (to === email) return "same";
-  const about = auditChange("email change asked", "owner", { id: account_id, email });
+  const about = auditChange("email change asked", operator ?? "owner", { id: account_id, email });
+  const graceMs = operator ? emailChangeMs : 0;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const mailbox_hash = hashMailbox(to);
     // The mailbox, however it is written.
@@ -52,22 +55,28 @@ export async function askForEmail(
       .where(({ or, eb }) => or([eb("account_id", "=", account_id), eb("mailbox_hash", "=", mailbox_hash)]))
       .execute();
     const count = (isCounted: (row: (typeof recent)[number]) => boolean) => recent.filter(isCounted).length;
+    const isMailboxTired = count((row) => row.mailbox_hash === mailbox_hash) >= mostADay.toMailbox;
     if (count((row) => row.account_id === account_id) >= mostADay.ofAccount) return "often";
+    if (operator && isMailboxTired) return "often";
     await endRequests(transaction, account_id, nowMs);
-    const untilMs = nowMs + emailChangeMs;
+    const untilMs = nowMs + graceMs + emailChangeMs;
     const id = randomBytes(16).toString("base64url");
     const change: Change = {
       ...{ id, account_id, from_email: email, to_email: to, mailbox_hash },
       ...{ asked_at_ms: nowMs, until_ms: untilMs },
-      from_confirmed_at_ms: isMailProved ? nowMs : null,
-      ...{ to_confirmed_at_ms: null, changed_at_ms: null, told_at_ms: null },
+      from_confirmed_at_ms: isMailProved || operator ? nowMs : null,
+      ...{ to_confirmed_at_ms: null, changed_at_ms: null, told_at_ms: null, asked_by: operator ?? null },
     };
     await transaction.insertInto("email_changes").values(change).execute();
     const mail = { kind: "email change", id, other: to, untilMs } as const;
     await enqueueMail(transaction, { ...mail, to: email, side: "from" }, { nowMs, untilMs });
-    // Which of the two it was, no answer tells.
-    if (count((row) => row.mailbox_hash === mailbox_hash) < mostADay.toMailbox)
-      await enqueueMail(transaction, { ...mail, to, side: "to" }, { nowMs, untilMs });
+    // Which of the two it was, no answer tells an owner.
+    if (!isMailboxTired)
+      await enqueueMail(
+        transaction,
+        { ...mail, to, side: "to" },
+        { nowMs, dueAtMs: nowMs + graceMs, untilMs },
+      );
     return undefined;
   });
 }
@@ -153,7 +162,7 @@ export async function confirmEmailChange(
 
 /** Gives the account its new email, and what is kept under the old one. Sessions stay, but no proof of before counts. */
 async function move(transaction: Db, change: Change, nowMs: number): Promise<void> {
-  const { id, account_id, from_email: from, to_email: email } = change;
+  const { id, account_id, from_email: from, to_email: email, asked_by } = change;
   await transaction.updateTable("accounts").set({ email }).where("id", "=", account_id).execute();
   const timeZone = await findTimeZone(transaction, "id", account_id);
   await update(transaction, id, { changed_at_ms: nowMs });
@@ -167,7 +176,14 @@ async function move(transaction: Db, change: Change, nowMs: number): Promise<voi
   await transaction.updateTable("sign_in_mail_attempts").set({ email }).where("email", "=", from).execute();
   if (await isSuppressed(transaction, hashEmail(from)))
     await suppress(transaction, [hashEmail(email)], nowMs);
-  const mail = { kind: "email changed", to: from, email, atMs: nowMs, timeZone } as const;
+  const mail = {
+    kind: "email changed",
+    to: from,
+    email,
+    atMs: nowMs,
+    timeZone,
+    isByOperator: asked_by !== null,
+  } as const;
   await enqueueMail(transaction, mail, { nowMs });
 }
 
@@ -186,7 +202,7 @@ async function endRequests(transaction: Db, accountId: string, nowMs: number): P
 }
 
 /** The audited state: the email of the account and the newest request. */
-function auditChange(what: string, by: Extract<Actor, "owner" | "mail link">, { id, email }: Mover) {
+function auditChange(what: string, by: Actor, { id, email }: Mover) {
   const readState = async (transaction: Db) => {
     const account = await accountBy(transaction, "id", id).select("email").executeTakeFirst();
     const change = await transaction

@@ -2,9 +2,17 @@ import { type Account, describeAccount } from "@/lib/accounts/account";
 import { deleteAccount, findAccount, listAccounts, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { toCredits } from "@/lib/accounts/credits/ledger";
+import { askForEmail } from "@/lib/accounts/email-change";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { act, option, shellAct } from "@/lib/admin/act";
-import { limitsInWords, parseCount, parseReference, parseSlug, parseWords } from "@/lib/admin/arguments";
+import {
+  limitsInWords,
+  parseCount,
+  parseEmail,
+  parseReference,
+  parseSlug,
+  parseWords,
+} from "@/lib/admin/arguments";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { accountFields, accountFormFields, type TypedTerms, toTerms } from "@/lib/admin/terms";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
@@ -13,6 +21,7 @@ import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
@@ -92,6 +101,46 @@ export const deleteAccountAct = act({
   },
 });
 
+export const moveAccountAct = act({
+  usage: "move <email> <to>",
+  words:
+    "move an account whose owner cannot read its email any more: both addresses get a mail, and the new one can confirm it a day later",
+  examples: ["account move ceo@example.com new@example.com"],
+  fields: { to: { label: "New email", subject: "The new email", parse: parseEmail } },
+  form: {
+    path: "/account/move",
+    name: "move the account to another email",
+    done: "The old address was told, and can stop it for a day. Then the new one is asked.",
+  },
+  async run({ db, by, nowMs, confirm }, { email, to }: { email: string; to: string }) {
+    const account = await findAccount(db, email);
+    const whyNot = await findWhyNotMoved(db, to);
+    if (whyNot) throw new ApiError("invalid_request", whyNot);
+    await confirm(
+      `In a day, whoever reads ${to} can take over the account of ${email}, unless ${email} stops it.`,
+    );
+    const refused = await askForEmail(db, account, { to, operator: by }, nowMs);
+    if (refused) throw new ApiError("invalid_request", moveRefusals[refused]);
+    return { json: { asked: to }, text: `${email} was told, and can stop it. ${to} is asked in a day.` };
+  },
+});
+
+const moveRefusals = {
+  same: { message: "The account has this email.", hint: "Name another one." },
+  often: {
+    message: "This account or the new mailbox was asked three times in a day.",
+    hint: "Try again tomorrow.",
+  },
+};
+
+async function findWhyNotMoved(db: Db, to: string): Promise<{ message: string; hint: string } | undefined> {
+  if (settings().signIn.kind !== "local")
+    return { message: "The emails of accounts are those of their users at Clerk.", hint: "Change it there." };
+  if (await hasRow(accountBy(db, "email", to).select("id")))
+    return { message: `${to} has an account.`, hint: "Name another email, or delete that account first." };
+  return undefined;
+}
+
 const showAct = shellAct({
   usage: "show <email>",
   words: "show an account",
@@ -116,7 +165,7 @@ const listAct = shellAct({
   run: async ({ db }, options: ListOptions) => listing(db, options),
 });
 
-export const accountActs = [addAccountAct, setAccountAct, showAct, listAct, deleteAccountAct];
+export const accountActs = [addAccountAct, setAccountAct, moveAccountAct, showAct, listAct, deleteAccountAct];
 
 async function toResult(db: Db, account: Account, more: Record<string, unknown> = {}): Promise<Result> {
   const json = { ...describe(account, await readPlans(db)), ...more };

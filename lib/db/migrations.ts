@@ -69,4 +69,5 @@ export const migrations: Record<string, SchemaChange> = {
     events_written: "events (account_id, seq)",
   },
   "341-swept-events": ["alter table event_numbers add column swept_event text"],
+  "342-moved-accounts": ["alter table email_changes add column asked_by text"],
 };

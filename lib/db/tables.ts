@@ -721,6 +721,8 @@ export const addedColumns = {
     changed_at_ms: "bigint",
     /** When Stripe was told. */
     told_at_ms: "bigint",
+    /** The operator who asked for it, because its owner cannot read the old mailbox; null if the owner did. */
+    asked_by: "text",
   },
 } as const satisfies TableColumns;
 

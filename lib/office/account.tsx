@@ -201,7 +201,7 @@ async function show(call: OfficeCall) {
           </pre>
         </details>
       )}
-      <Person email={email} account={found.accounts[0]} />
+      <Person email={email} account={found.accounts[0]} call={call} />
     </>
   );
 }

@@ -38,7 +38,8 @@ const tables: { [table in keyof Tables]: Over[] | string } = {
   credit_months: "with its account",
   email_changes: [
     { at: "changed_at_ms", afterMs: retentionMs },
-    { at: "asked_at_ms", afterMs: () => emailChangeMs },
+    { at: "asked_at_ms", afterMs: () => emailChangeMs, as: { until_ms: 0 } },
+    { at: "until_ms", as: { asked_at_ms: 0 } },
   ],
   email_suppressions: "for good, so that no more is mailed",
   // It goes with the last event of an account that is gone.

@@ -106,8 +106,9 @@ function Waits({ change, side, token }: AskedProps) {
   return (
     <>
       <p>
-        {side === "from" ? "The old email has" : "You have"} confirmed it. We mailed {email} too: once the
-        link in the mail to the {other} one is confirmed, the email changes.
+        {change.asked_by
+          ? `We were asked to move the account to ${change.to_email}, which can confirm that with a link that we mail a day later.`
+          : `${side === "from" ? "The old email has" : "You have"} confirmed it. We mailed ${email} too: once the link in the mail to the ${other} one is confirmed, the email changes.`}
       </p>
       {side === "from" && (
         <PostForm action={forms.answerEmailChange.path} hidden={{ token }}>

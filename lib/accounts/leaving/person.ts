@@ -63,7 +63,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     emailChanges: emailChanges.map((change) => ({
       ...{ from: change.from_email, to: change.to_email, askedAt: asIso(change.asked_at_ms) },
-      ...{ until: asIso(change.until_ms), changedAt: asIso(change.changed_at_ms) },
+      ...{ until: asIso(change.until_ms), changedAt: asIso(change.changed_at_ms), askedBy: change.asked_by },
       confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },
     })),
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),

@@ -43,7 +43,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
       key,
       column: "asked_at_ms",
       untilMs: nowMs - emailChangeMs,
-      only: sql<boolean>`changed_at_ms is null`,
+      only: sql<boolean>`changed_at_ms is null and until_ms <= ${nowMs}`,
     },
     { table: "clerk_sessions_ended", key, column: "ended_at_ms", untilMs: beforeMs },
     { table: "onboarding_emails", key, column: "due_at_ms", untilMs: beforeMs, only: isSettled },

@@ -44,7 +44,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts: `Your account: ${inWords.format(toldColumns)} | Until your data is erased`,
   email_changes:
     isLocal() &&
-    `That you asked for another email: the old and the new one with a hash of its mailbox, when you asked, each confirmed it and it was changed, and whether Stripe knows | ${describeSeconds(emailChangeMs / 1000)}; ${retention()} if it was changed`,
+    `That you asked for another email: the old and the new one with a hash of its mailbox, when you asked, or one of us for you, each confirmed it and it was changed, and whether Stripe knows | ${describeSeconds(emailChangeMs / 1000)}, twice as long if one of us asked; ${retention()} if it was changed`,
   credit_entries:
     "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
   credit_months:

@@ -25,6 +25,7 @@ const changed = z.object({
   email: z.string(),
   atMs: z.int(),
   timeZone: z.string().nullish(),
+  isByOperator: z.boolean().optional(),
 });
 
 export const emailChangeMails = {
@@ -32,26 +33,27 @@ export const emailChangeMails = {
     find: findChange,
     examples(atMs) {
       const change = { id: "preview", other: "new@example.com", untilMs: atMs + dayMs };
-      const to = { ...change, side: "to", isTaken: false, isConfirmed: false } as const;
+      const to = { ...change, side: "to", isTaken: false, isConfirmed: false, isByOperator: false } as const;
       return {
         "email-change-old": { ...to, side: "from" as const },
+        "email-change-by-operator": { ...to, side: "from" as const, isByOperator: true },
         "email-change-new": to,
         "email-change-taken": { ...to, isTaken: true },
       };
     },
     text(change, zone) {
-      if (change.side === "from") return toOldEmail(change, zone);
+      if (change.side === "from") return (change.isByOperator ? toLostEmail : toOldEmail)(change, zone);
       return change.isTaken ? toEmailWithAccount() : toNewEmail(change, zone);
     },
   }),
   "email changed": mailTo(changed, {
     isWanted: async () => true,
     examples: (atMs) => ({ "email-changed": { email: "new@example.com", atMs } }),
-    text: ({ email, atMs }, zone) => ({
+    text: ({ email, atMs, isByOperator }, zone) => ({
       subject: "Your account has another email",
       preview: `It is ${email} now.`,
       body: [
-        "Both addresses confirmed it. Sign-in codes and every mail about the account go to the new one; this is the last mail to this address.",
+        `${isByOperator ? "We were asked to, no one stopped it for a day, and the new address confirmed it" : "Both addresses confirmed it"}. Sign-in codes and every mail about the account go to the new one; this is the last mail to this address.`,
         {
           facts: {
             "New email": email,
@@ -72,10 +74,11 @@ async function findChange(db: Db, mail: Asked, nowMs: number) {
   if (!change || !isWaiting(change, nowMs)) return undefined;
   const isTaken = mail.side === "to" && (await hasRow(accountBy(db, "email", mail.to).select("id")));
   const timeZone = await findTimeZone(db, "id", change.account_id);
-  return { ...mail, timeZone, isTaken, isConfirmed: change[`${mail.side}_confirmed_at_ms`] !== null };
+  const isConfirmed = change[`${mail.side}_confirmed_at_ms`] !== null;
+  return { ...mail, timeZone, isTaken, isConfirmed, isByOperator: change.asked_by !== null };
 }
 
-type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean };
+type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean; isByOperator: boolean };
 
 function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone?: Zone): MailContent {
   const url = emailChangeUrl({ id, side });
@@ -96,12 +99,26 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
   };
 }
 
-function toNewEmail({ id, side, untilMs }: EmailChange, zone?: Zone): MailContent {
+/** To the mailbox that its owner cannot read any more, as we were told. Who reads it all the same can stop the change. */
+function toLostEmail({ id, side, other, untilMs }: EmailChange, zone?: Zone): MailContent {
+  return {
+    subject: "Your account is to get another email",
+    preview: "You can stop it.",
+    body: [
+      "We were asked to change the email of your account, because its owner cannot read this mailbox any more. Nothing has changed yet.",
+      { facts: { "New email": other, "Can confirm from": formatInstant(untilMs - dayMs, zone) } },
+      "If you asked us, you have nothing to do. If you did not, stop it.",
+      { label: "Stop the change", url: `${emailChangeUrl({ id, side })}&stop`, is: "danger" },
+    ],
+  };
+}
+
+function toNewEmail({ id, side, untilMs, isByOperator }: EmailChange, zone?: Zone): MailContent {
   return {
     subject: "Confirm your new email",
     preview: "For your account at Corner Office.",
     body: [
-      "Someone who is signed in at Corner Office wants this address for their account. If that was you, confirm it: sign-in codes and every mail about the account then come here.",
+      `${isByOperator ? "We were asked to move an account at Corner Office to this address" : "Someone who is signed in at Corner Office wants this address for their account"}. If that was you, confirm it: sign-in codes and every mail about the account then come here.`,
       { facts: { "Confirm before": formatInstant(untilMs, zone) } },
       { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
     ],

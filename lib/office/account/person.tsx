@@ -1,17 +1,18 @@
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { findAccount } from "@/lib/accounts/accounts";
 import { leave, stay } from "@/lib/accounts/leaving/leaving";
-import { deleteAccountAct } from "@/lib/admin/account";
+import { deleteAccountAct, moveAccountAct } from "@/lib/admin/account";
 import { personActs } from "@/lib/admin/person";
+import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
-import { formOf } from "@/lib/office/act-form";
+import { ActForm, formOf } from "@/lib/office/act-form";
 import { toSeen } from "@/lib/office/forms";
-import { asFile, formAt, type OfficeAct, requireEmail } from "@/lib/office/page";
+import { asFile, formAt, type OfficeAct, type OfficeCall, requireEmail } from "@/lib/office/page";
 import { Instant, UntrustedText } from "@/lib/office/values";
 
 /** What is stored about the person, as a file, and the forms that take it away: also of an account that cannot be read. */
-export function Person({ email, account }: { email: string; account: Leaver | undefined }) {
+export function Person({ email, account, call }: PersonProps) {
   return (
     <section>
       <h2>The person</h2>
@@ -39,6 +40,19 @@ export function Person({ email, account }: { email: string; account: Leaver | un
           </PostForm>
         </details>
       )}
+      {account && settings().signIn.kind === "local" && (
+        <details className="fold">
+          <summary>Move this account to another email</summary>
+          <ActForm act={moveAccountAct} call={call} hidden={{ email }}>
+            <p>
+              For an owner who cannot read their mailbox any more. Be sure who asks you: whoever reads the new
+              email has the account. The old email is told now and can stop it; the new one is asked a day
+              later.
+            </p>
+            <button type="submit">Ask both</button>
+          </ActForm>
+        </details>
+      )}
       {account && (
         <details className="fold">
           <summary>Delete this account</summary>
@@ -63,6 +77,7 @@ export function Person({ email, account }: { email: string; account: Leaver | un
   );
 }
 
+type PersonProps = { email: string; account: Leaver | undefined; call: OfficeCall };
 type Leaver = { id: string; deletes_at_ms: number | null };
 
 /** Who read it is in the audit. Its name has the person's, so that no one is sent another's. */
@@ -112,4 +127,4 @@ const keep: OfficeAct = {
   run: async (call) => stay(call.db, await findAccount(call.db, requireEmail(call)), call.by, call.nowMs),
 };
 
-export const personForms = [formOf(deleteAccountAct), exportPerson, erase, keep];
+export const personForms = [formOf(deleteAccountAct), formOf(moveAccountAct), exportPerson, erase, keep];

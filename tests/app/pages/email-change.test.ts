@@ -246,6 +246,59 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
         ).toEqual([]);
   });
 
+  describe("and cannot read the old one any more", () => {
+    /** As if a day had passed. */
+    const inADay = async () => {
+      await stage.query(
+        `UPDATE email_changes SET asked_at_ms = asked_at_ms - ${dayMs}, until_ms = until_ms - ${dayMs}`,
+      );
+      await stage.query("UPDATE sign_in_mails SET next_attempt_at_ms = 0 WHERE kind = 'email change'");
+    };
+
+    it("is moved by an operator: the old mailbox is told at once, the new one is asked a day later", async () => {
+      const buyer = await shop.admit();
+      const to = newEmail();
+      expect(await service.adminJson("--yes", "account", "move", buyer.email, to)).toEqual({ asked: to });
+      const [told] = await mailedTo(buyer.email, "Your account is to get another email");
+      expect(told?.text).toContain("We were asked to change the email of your account, because");
+      expect(await linkTo(to), "no link yet").toBe("");
+      expect(await titleOf(linkIn(told?.text))).toBe("One mailbox is left");
+      expect(await page(buyer)).toContain(
+        "We were asked to move this account, because its owner cannot read its email.",
+      );
+      await inADay();
+      const link = await linkTo(to);
+      expect(await emailOf(buyer), "without its word").toBe(buyer.email);
+      await press(link);
+      expect(await emailOf(buyer)).toBe(to);
+      const [last] = await mailedTo(buyer.email, "Your account has another email");
+      expect(last?.text).toContain(
+        "We were asked to, no one stopped it for a day, and the new address confirmed it.",
+      );
+      const trail = (await service.audit(to)).map(({ who, what }) => `${who}: ${what}`);
+      expect(trail).toContainEqual(expect.stringMatching(/^operator.*: email change asked$/));
+      const { emailChanges } = await service.adminJson<{ emailChanges: object[] }>("person", "export", to);
+      expect(emailChanges).toMatchObject([
+        { from: buyer.email, to, askedBy: expect.stringMatching(/^operator/) },
+      ]);
+    });
+
+    it("stays if the old mailbox stops it, and is not moved to an email that has an account", async () => {
+      const [buyer, holder] = [await shop.admit(), await shop.admit()];
+      const to = newEmail();
+      await service.adminJson("--yes", "account", "move", buyer.email, to);
+      await press(await linkTo(buyer.email), "stop");
+      await inADay();
+      expect(await linkTo(to)).toBe("");
+      expect(await emailOf(buyer)).toBe(buyer.email);
+      const taken = await service.admin("--yes", "account", "move", buyer.email, holder.email);
+      expect([taken.code, taken.stderr]).toEqual([
+        1,
+        `invalid_request: ${holder.email} has an account. Name another email, or delete that account first.\n`,
+      ]);
+    });
+  });
+
   it("is followed by the customer at Stripe, at once or, where Stripe is away, in the reconciler's next round", async () => {
     const [{ buyer }, { buyer: later }] = [await shop.admitLicensed(), await shop.admitLicensed()];
     const customers = await stage.query("SELECT account_id, customer_id FROM billing_customers");

@@ -17,6 +17,7 @@ For which month your plan gave you credits last: the plan, its day | credit_mont
 how many, and whether that was paid for | credit_months: thousandths is_paid is_unpaid
 That you asked for another email: the old and the new one | email_changes: from_email to_email
 with a hash of its mailbox, when you asked | email_changes: mailbox_hash asked_at until
+or one of us for you | email_changes: asked_by
 each confirmed it and it was changed, and whether Stripe knows | email_changes: from_confirmed_at to_confirmed_at changed_at told_at
 your credits: amount, reason and time | credit_entries: thousandths reason created_at place number
 for bought ones what was paid, the price and Stripe's id | credit_entries: amount currency price_id checkout

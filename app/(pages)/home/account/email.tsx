@@ -72,6 +72,7 @@ function Waits({ waiting, accountId }: { waiting: Waiting; accountId: string }) 
   return (
     <>
       <p role="status">
+        {waiting.asked_by && "We were asked to move this account, because its owner cannot read its email. "}
         It becomes <strong>{waiting.to_email}</strong> once both addresses have confirmed it, by the link of
         the email that we sent to each. The links work until{" "}
         <Clock atMs={waiting.until_ms} shows="day and time" />.
