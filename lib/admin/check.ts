@@ -101,7 +101,7 @@ function checks(): Check[] {
     ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
     ["backup", checkBackup, afterStore],
     ["counters", checkCounters, remedyForCounters],
-    ["mail", checkMail, "Check the mail settings, and that the mail service accepts our credentials."],
+    ["mail", checkMail, remedyForMail],
     ...(mail.kind === "files" ? [] : ofMailDomain),
     billing && ["billing", () => checkBilling(billing), stripe],
     ["client address", checkClientAddress, noStore],
@@ -195,6 +195,18 @@ function remedyForCounters({ message }: Error): string {
   if (/certificate/.test(message))
     return "Name its authority in NODE_EXTRA_CA_CERTS; where there is none, as at Heroku, add ?ssl_cert_reqs=none to REDIS_URL.";
   return "Check that the counter store runs, accepts our credentials and takes writes.";
+}
+
+function remedyForMail({ message }: Error): string {
+  if (/STARTTLS/.test(message))
+    return "Have the relay offer STARTTLS, or TLS on another port (smtps://): only one on this machine may lack both, and can pass our mails on.";
+  if (/wrong version number/.test(message))
+    return "Write smtp:// for a port like 587 or 25, which begins without TLS: smtps:// is for one like 465.";
+  if (/certificate/i.test(message))
+    return "Name the relay as its certificate does, and the authority that signed it in NODE_EXTRA_CA_CERTS.";
+  if (/basic authentication|5\.7\.(30|139)\b/i.test(message))
+    return "Microsoft 365 takes no password for this mailbox: have its administrator allow SMTP AUTH, or a connector that knows our address, or use another relay.";
+  return "Check the mail settings, and that the mail service accepts our credentials.";
 }
 
 async function checkMail(): Promise<CheckResult> {

@@ -14,6 +14,7 @@ import type { Outcome } from "@/tests/support/operator";
 import { startOutside } from "@/tests/support/outside";
 import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
+import { startRelay } from "@/tests/support/smtp-inbox";
 
 /** Root may open every file regardless of its mode, so the tests drop the two capabilities that allow it. */
 const asUser = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
@@ -316,6 +317,28 @@ describe("check", () => {
     const env = proxied as Environment as NodeJS.ProcessEnv;
     await new Promise((resolve) => execFile("node", ["dist/admin/main.js", "check"], { env }, resolve));
     expect(asked).toEqual(new Set(["api.stripe.com:443"]));
+  });
+
+  it.each([
+    // On Linux, this is a name of loopback that we do not take for one.
+    ["smtp://0.0.0.0", { STARTTLS: "502 5.5.1 not implemented" }, "Have the relay offer STARTTLS, or"],
+    ["smtps://127.0.0.1", {}, "Write smtp:// for a port like 587 or 25, which begins without TLS"],
+    [
+      "smtp://office:secret@127.0.0.1",
+      { EHLO: "250-relay\r\n250 AUTH LOGIN PLAIN", AUTH: "535 5.7.139 Authentication unsuccessful" },
+      "Microsoft 365 takes no password for this mailbox",
+    ],
+    [
+      "smtp://office:secret@127.0.0.1",
+      { EHLO: "250-relay\r\n250 AUTH LOGIN PLAIN", AUTH: "535 5.7.8 Bad credentials" },
+      "Check the mail settings, and that the mail service accepts our credentials.",
+    ],
+  ])("says what to do about a relay at %s that answers %j", async (url, replies, remedy) => {
+    const relay = await startRelay(replies as Record<string, string>);
+    const settings = { SMTP_URL: `${url}:${relay.port}`, EMAIL_FROM: "office@example.com" };
+    const found = await check("mail", { APP_URL: "https://office.example.com", ...settings });
+    expect(found).toMatchObject({ works: false, remedy: expect.stringContaining(remedy) });
+    relay.stop();
   });
 
   it("fetches the metadata document of an agent, and says who is locked out while it cannot", async () => {
