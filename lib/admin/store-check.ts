@@ -36,7 +36,12 @@ export async function checkStore(): Promise<CheckResult> {
 /** Free space, of which a store needs as much again as it has: for a backup, a migration and its log of writes. */
 export async function checkDisk(): Promise<CheckResult> {
   const { dataDir, databaseUrl } = settings();
-  const { freeBytes, allBytes } = await measureDisk(dataDir);
+  const { freeBytes, allBytes, share } = await measureDisk(dataDir);
+  if (share && !databaseUrl)
+    return warning(
+      `${dataDir} is on ${share}, where SQLite can lose what it has written`,
+      "Use a disk of this machine or a block volume as DATA_DIR, or set DATABASE_URL.",
+    );
   const storeBytes = databaseUrl ? 0 : sizeOf(join(dataDir, "store.sqlite"));
   const detail = `${asGigabytes(freeBytes)} of ${asGigabytes(allBytes)} GB free for ${dataDir}`;
   if (freeBytes >= Math.max(allBytes / 20, storeBytes)) return fine(detail);

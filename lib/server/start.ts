@@ -13,6 +13,7 @@ import { sweepMailDrafts } from "@/lib/mail/senders/file-sender";
 import { createOffice } from "@/lib/office/handler";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
+import { measureDisk } from "@/lib/runtime/disk";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
@@ -53,6 +54,7 @@ export async function start(): Promise<void> {
   untilStoreIsPrepared()
     .then(loadRenderer)
     .then(warnOfTools)
+    .then(warnOfShare)
     .catch((failure) => log().error({ err: failure }, "no page can be rendered"));
   stops.push(...startBackgroundWork());
 }
@@ -114,6 +116,13 @@ async function warnOfTools(): Promise<void> {
   if (!settings().databaseUrl) return;
   const lack = await findToolFault(await migratedStore()).catch(() => undefined);
   if (lack) log().warn({ lack, remedy: toolRemedy }, "'backup' and 'restore' do not work on this machine");
+}
+
+/** Says that the embedded store is where it can be damaged. */
+async function warnOfShare(): Promise<void> {
+  const { databaseUrl, dataDir } = settings();
+  const { share } = databaseUrl ? {} : await measureDisk(dataDir);
+  if (share) log().warn({ dataDir, share }, "SQLite can lose what it has written on a share");
 }
 
 /** The error codes of a `HOST` that is not this machine's. Other errors concern the port. */

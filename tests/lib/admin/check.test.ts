@@ -1,11 +1,11 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, statfsSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { queryOnce } from "@/tests/support/databases";
+import { eventually, queryOnce } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { serve } from "@/tests/support/loopback";
@@ -276,6 +276,20 @@ describe("check", () => {
       level: "warning",
       remedy: "DATABASE_URI is not a setting: DATABASE_URL is, and is not set",
     });
+  });
+
+  it("warns of an embedded store on a share, and so does the log", async () => {
+    // A share cannot be mounted here, so the file system says that it is one.
+    const answers = `import fs from "node:fs/promises"; import { syncBuiltinESMExports } from "node:module";
+      const { statfs } = fs; fs.statfs = async (path) => Object.assign(await statfs(path), { type: 0x6969 }); syncBuiltinESMExports();`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(answers)}`;
+    const service = await Service.start({ NODE_OPTIONS });
+    await eventually(() => expect(service.log).toContain("SQLite can lose what it has written on a share"));
+    const env = { ...process.env, ...service.environment };
+    // A process of its own: the one that runs the others' commands has begun without this.
+    const { stdout } = spawnSync("node", ["dist/admin/main.js", "check"], { env, encoding: "utf8" });
+    expect(stdout).toMatch(/^! disk +\S+ is on NFS, where SQLite can lose what it has written$/m);
+    await service.stop();
   });
 
   const mounted = mountInMemory();
