@@ -5,12 +5,13 @@ import { assertionSeconds } from "@/lib/backend/assertion";
 import { nameOf, takesBody } from "@/lib/backend/description";
 import { inputs } from "@/lib/backend/inputs";
 import { allRefusals, refusals, refusalsOf } from "@/lib/backend/refusals";
-import { clientLines, exchange, signedByHand, startLines } from "@/lib/backend/samples";
+import { exchange, signedByHand, startLines } from "@/lib/backend/samples";
 import { eventDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { fieldTable } from "@/lib/docs/fields";
 import { renderDocument } from "@/lib/docs/html";
 import { anchorOf, table } from "@/lib/docs/markdown";
+import { programs } from "@/lib/docs/samples";
 import { eventTypeNames, eventTypes } from "@/lib/events/event";
 import { pages } from "@/lib/http/register/pages";
 import { maxPlans } from "@/lib/plans/plan";
@@ -36,7 +37,11 @@ ${startLines(url)}
 
 Each is one file with types. It signs every request, repeats what got no answer with the same key, waits for \`Retry-After\`, and tells what was refused from what is not known yet. If the clock of your machine is wrong, it takes the time from the \`Date\` of the answer that says so, and signs once more.
 
-${clientLines.join("\n\nIn Python:\n\n")}
+${programs("backend-client.mjs")}
+
+In Python:
+
+${programs("backend-client.py")}
 
 ## Sign each request
 

@@ -1,55 +1,9 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { operationWords, toOperation } from "@/lib/docs/documents/operations";
-import { code, json, linkToPage, to } from "@/lib/docs/markdown";
+import { json, linkToPage, to } from "@/lib/docs/markdown";
+import { programs } from "@/lib/docs/samples";
 import { creditUseInWords } from "@/lib/docs/words";
 import { pages } from "@/lib/http/register/pages";
-
-/** What an app asks before it offers something; next to the client file, which has asked. */
-const inEachLanguage = [
-  code(
-    "ts",
-    `
-import { CompanyGate } from "./corner-office.mjs";
-
-const gate = new CompanyGate(process.env.CORNER_OFFICE_URL, async () => process.env.CORNER_OFFICE_TOKEN ?? "");
-await gate.ask(); // an app has keepAsking do it
-
-const projects = ["Spring", "Summer"];
-if (gate.has("voice")) console.log("show the button for voice");
-if (projects.length < gate.limit("projects")) console.log("one more project is possible");`,
-  ),
-  code(
-    "python",
-    `
-import os
-from corner_office import CompanyGate
-
-gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda dead_token: os.environ["CORNER_OFFICE_TOKEN"])
-gate.ask()  # an app has keep_asking do it
-
-projects = ["Spring", "Summer"]
-if gate.has("voice"):
-    print("show the button for voice")
-if len(projects) < gate.limit("projects"):
-    print("one more project is possible")`,
-  ),
-  code(
-    "swift",
-    `
-func offer(_ gate: CompanyGate, projects: [String]) async {
-  if await gate.has("voice") { print("show the button for voice") }
-  if await projects.count < gate.limit("projects") { print("one more project is possible") }
-}`,
-  ),
-  code(
-    "kotlin",
-    `
-fun offer(gate: CompanyGate, projects: List<String>) {
-    if (gate.has("voice")) println("show the button for voice")
-    if (projects.size < gate.limit("projects")) println("one more project is possible")
-}`,
-  ),
-].join("\n\n");
 
 /** How an app follows what its owner's plan contains. */
 export const plans: DocumentText = {
@@ -76,7 +30,7 @@ ${json(operationWords.entitlement.example as object)}
 
 [The client](${to.client}) has a call for each:
 
-${inEachLanguage}
+${programs("plan.mjs", "plan.py", "plan.swift", "plan.kt")}
 
 While the company may not run, no feature is there and each limit is 0. Without a limit, \`limit\` is the greatest number of the language. For a service that sends no plans yet, no feature is there, and nothing is limited but the assistants.
 
