@@ -5,7 +5,7 @@ import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { operations, type SiteBanner } from "@/lib/http/register/operations";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -26,13 +26,12 @@ const storedBanner = z.object({
 export type StoredBanner = z.infer<typeof storedBanner>;
 
 /** This process's copy of the banner, for the API and the pages alike. */
-const copy = () =>
-  processSingleton("site banner", () => ({
-    banner: undefined as (StoredBanner & { id: string }) | undefined,
-    readAtMs: undefined as number | undefined,
-    readAgainAtMs: 0,
-    reading: undefined as Promise<void> | undefined,
-  }));
+const copy = perProcess("site banner", () => ({
+  banner: undefined as (StoredBanner & { id: string }) | undefined,
+  readAtMs: undefined as number | undefined,
+  readAgainAtMs: 0,
+  reading: undefined as Promise<void> | undefined,
+}));
 
 /** A notice, and the id by which a browser knows that it was dismissed: each time that it is announced it has another. */
 export type Announcement = SiteBanner & { id: string };

@@ -16,7 +16,7 @@ import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox/outbo
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { sender } from "@/lib/mail/senders/sender";
 import { sweepState } from "@/lib/oauth/sweep";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { inBackground, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { watchOutages } from "@/lib/status/parts";
@@ -112,6 +112,11 @@ export function startBackgroundWork(): (() => Promise<void>)[] {
 
 const beginsForMs = 20 * second; // what has begun by then takes ten seconds more at most
 
+const roundOfAllWork = perProcess(
+  "round of all work",
+  (): { running?: Promise<boolean> | undefined } => ({}),
+);
+
 /**
  * Does all that is due, once, for a platform on which no process lives between two requests. Calls that come meanwhile
  * share the round. What waits for others waits apart from the rest, and what did not have its turn has it in the next round.
@@ -119,7 +124,7 @@ const beginsForMs = 20 * second; // what has begun by then takes ten seconds mor
  * @returns whether none of it failed; the log says what did
  */
 export function doDueWork(): Promise<boolean> {
-  const round = processSingleton("round of all work", (): { running?: Promise<boolean> | undefined } => ({}));
+  const round = roundOfAllWork();
   round.running ??= inBackground(() => doAll(AbortSignal.timeout(beginsForMs))).finally(() => {
     round.running = undefined;
   });

@@ -22,7 +22,7 @@ import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
 import { readVariable } from "@/lib/config/setting-files";
 import { parseTracing, tracingNames, warnOfGrpcPort } from "@/lib/config/tracing-settings";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 export type Settings = ReturnType<typeof parseSettings>;
 

@@ -11,7 +11,7 @@ import type { PostgresPool } from "@/lib/db/postgres/pool";
 import { sqliteDialect } from "@/lib/db/sqlite/dialect";
 import { boundLog, purgeDeleted } from "@/lib/db/sqlite/file";
 import type { Tables } from "@/lib/db/tables";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { tracing } from "@/lib/runtime/tracing";
@@ -20,7 +20,7 @@ import { tracing } from "@/lib/runtime/tracing";
 export type Db = Kysely<Tables>;
 
 /** The store of this process. */
-export const processStore = () => processSingleton("store", () => new Store(settings()));
+export const processStore = perProcess("store", () => new Store(settings()));
 
 /** The process's database, migrated. Throws if it cannot be reached; the next call retries. */
 export const migratedStore = (): Promise<Db> => processStore().ready();

@@ -7,7 +7,7 @@ import { phrases, sectionWords, synonyms } from "@/lib/docs/search-words";
 import { sectionsOf, titleOf } from "@/lib/docs/sections";
 import { errorCatalogue } from "@/lib/http/errors";
 import { documentPages } from "@/lib/http/register/pages";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 export type SearchHit = {
   /** A document's path, with the anchor of the section. */
@@ -26,7 +26,7 @@ export type SearchHit = {
  */
 export function searchDocuments(query: string, limit: number): SearchHit[] {
   const terms = termsOf(query);
-  const { index, sections } = processSingleton("search of the documents", makeIndex);
+  const { index, sections } = documentIndex();
   const own = terms.map(stemOf);
   const meant = terms.flatMap((word) => variantsOf(word).slice(1)).filter((word) => !own.includes(word));
   const hits = index.search({ combineWith: "OR", queries: terms.map(toQuery) }, searchOptions);
@@ -98,13 +98,13 @@ type Section = {
 /** A page is about a thing that its sections and the error codes mention. */
 const weights = { page: 1.3, section: 1, code: 0.2 };
 
-function makeIndex() {
+const documentIndex = perProcess("search of the documents", () => {
   const sections = new Map(documents.flatMap(describeSections).map((section) => [section.path, section]));
   const fields: (keyof Section)[] = ["name", "title", "words", "text"];
   const index = new MiniSearch<Section>({ idField: "path", fields, tokenize: wordsOf, processTerm: stemOf });
   index.addAll([...sections.values()]);
   return { index, sections };
-}
+});
 
 function describeSections(document: DocumentPage): Section[] {
   return sectionsOf(document).map(({ heading, anchor, tokens }) => {

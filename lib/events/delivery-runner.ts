@@ -9,7 +9,7 @@ import { readEvents, readLastNumber } from "@/lib/events/event-list";
 import { type Answer, isSuccess, Receiver } from "@/lib/events/receiver";
 import { signDelivery } from "@/lib/events/signature";
 import { secretsOf, type WebhookRow } from "@/lib/events/webhooks";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { jitter } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
@@ -39,7 +39,7 @@ const awayDelayMs = (tries: number) => spread(Math.min(1000 * 2 ** tries, 300_00
 const spread = (ms: number) => jitter(ms * 0.75, ms * 1.25, Math.random());
 
 /** By what name this process holds leases. */
-export const leaseHolder = () => processSingleton("webhook lease holder", randomUUID);
+export const leaseHolder = perProcess("webhook lease holder", randomUUID);
 
 /** Delivers for one webhook while it has the lease. */
 export class DeliveryRunner {

@@ -4,7 +4,7 @@ import { readWaiting } from "@/lib/events/delivery-rows";
 import { DeliveryRunner, leaseHolder, readAtOnce } from "@/lib/events/delivery-runner";
 import { numberEvents } from "@/lib/events/event-list";
 import { isLocked, listWebhooks, type WebhookRow } from "@/lib/events/webhooks";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /* One instance at a time delivers for a webhook, under a lease; all take their turn. */
 
@@ -12,7 +12,7 @@ const leaseMs = 15_000;
 const renewMs = 5_000;
 
 /** The webhooks that this process delivers. */
-const runners = () => processSingleton("webhook runners", () => new Map<string, DeliveryRunner>());
+const runners = perProcess("webhook runners", () => new Map<string, DeliveryRunner>());
 let idleUntilMs = 0;
 
 /** A round: takes the leases that are free, gives each webhook what is new, and notes what was answered. */

@@ -4,7 +4,7 @@ import { files } from "@/lib/http/register/files";
 import { isPage, pages } from "@/lib/http/register/pages";
 import { previews } from "@/lib/http/register/probes";
 import type { Route } from "@/lib/http/route";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** The `Permissions-Policy` of every page: browser features that our pages never use. */
 const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]

@@ -1,7 +1,7 @@
 import { asIso } from "@/lib/config/instants";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 
@@ -12,7 +12,7 @@ export type Unsigned = (typeof unsigned)[number];
 const notedAfterMs = 60_000; // 1 minute: a line and a write of each kind, however many come
 const shownForMs = 24 * 60 * 60 * 1000; // 1 day
 
-const noted = () => processSingleton("deliveries that were noted", () => new Map<string, number>());
+const noted = perProcess("deliveries that were noted", () => new Map<string, number>());
 
 /**
  * Counts a delivery to one of our webhooks, and refuses it if its signature is not the provider's. When one was accepted or

@@ -4,7 +4,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { store } from "@/lib/db/store";
 import type { SentHeaders } from "@/lib/http/call";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import type { KnownBrowser } from "@/lib/rate-limit/client";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -21,7 +21,7 @@ const purpose = "known-browser:v1";
 
 const askedAgainAfterMs = 10_000; // 10 seconds
 type Found = { exists: Promise<boolean>; untilMs: number };
-const found = () => processSingleton("accounts of known browsers", () => new RecentCache<Found>(10_000));
+const found = perProcess("accounts of known browsers", () => new RecentCache<Found>(10_000));
 
 /** A browser that has signed in before to an account that exists; `undefined` for any other, or if an HMAC is wrong. */
 export function findKnownBrowser(

@@ -1,10 +1,10 @@
 import type { SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const forMs = 10 * 60_000; // 10 minutes
-const known = () => processSingleton("known callers", () => new RecentCache<string>(10_000, forMs));
+const known = perProcess("known callers", () => new RecentCache<string>(10_000, forMs));
 
 /** Notes whose credential a request carries, once that was found to be valid. */
 export function rememberCaller(headers: SentHeaders, account: string, nowMs: number): void {

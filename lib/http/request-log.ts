@@ -3,7 +3,7 @@ import type { Call } from "@/lib/http/call";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { probes } from "@/lib/http/register/probes";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
@@ -44,12 +44,12 @@ export const isKnown = (method: string): boolean => knownMethods.has(method);
 /** Whether an answer says nothing that operators look for: a file, or a balancer's poll that was answered as the one before. */
 function isOrdinary(address: string, status: number): boolean {
   if (address !== probes.ready.path) return filePaths.has(address);
-  const last = processSingleton("the last answer of /ready", () => ({ status: 0 }));
-  const isAsBefore = last.status === status;
-  last.status = status;
+  const isAsBefore = lastReadiness().status === status;
+  lastReadiness().status = status;
   return isAsBefore;
 }
 
+const lastReadiness = perProcess("the last answer of /ready", () => ({ status: 0 }));
 const knownMethods = new Set(METHODS);
 const filePaths = new Set<string>(Object.values(files).map(({ path }) => path));
 
@@ -65,7 +65,7 @@ function placeOf(path: string): string {
 }
 
 // The hash costs more than the rest of the line, so recent ones are cached, only in memory.
-const subjectHashes = () => processSingleton("recent subjects", () => new RecentCache<string>(1000));
+const subjectHashes = perProcess("recent subjects", () => new RecentCache<string>(1000));
 
 function hashSubject(subject: string): string {
   const known = subjectHashes().get(subject);

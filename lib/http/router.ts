@@ -11,7 +11,7 @@ import { isPage } from "@/lib/http/register/pages";
 import { clientVersion } from "@/lib/http/register/publications";
 import { type Answer, type Explain, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** The methods that change nothing. */
 export const readMethods = ["GET", "HEAD"];

@@ -1,6 +1,6 @@
 import { type TurnBounds, turnBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
@@ -99,7 +99,7 @@ class Share {
 
 /** The turns of this process for one kind of work. */
 export const turnsOf = (work: keyof typeof turnBounds) =>
-  processSingleton(`turns of ${work}`, () => new Turns(turnBounds[work]));
+  perProcess(`turns of ${work}`, () => new Turns(turnBounds[work]))();
 
 /**
  * Runs a few tasks at once; the others wait. A free turn goes round: to known browsers and strangers alternately, among the

@@ -8,7 +8,7 @@ import { allRoutes } from "@/lib/http/register/all-routes";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** The resources in listing order: every document, then the same facts as data. */
 export const resources = [
@@ -49,8 +49,9 @@ export const resources = [
 export type Resource = (typeof resources)[number];
 
 /** The size of each resource in bytes, in listing order; it does not change while the process runs. */
-export const resourceSizes = () =>
-  processSingleton("sizes of resources", () => resources.map(({ read }) => Buffer.byteLength(read())));
+export const resourceSizes = perProcess("sizes of resources", () =>
+  resources.map(({ read }) => Buffer.byteLength(read())),
+);
 
 function listErrors() {
   const { appUrl } = settings();

@@ -16,7 +16,7 @@ import { describeServer, instructions } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { accountScope } from "@/lib/oauth/resources";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 const fiveMinutesMs = 5 * 60 * 1000;
 /** Lists and resources are the same for every caller; only tool results differ. */
@@ -64,24 +64,23 @@ export function createMcpServer(caller: Caller, request: Call, isLegacy: boolean
   return server;
 }
 
-const describedTools = () =>
-  processSingleton("descriptions of tools", () =>
-    tools.map(({ name, title, description, input, output }) => ({
-      name,
+const describedTools = perProcess("descriptions of tools", () =>
+  tools.map(({ name, title, description, input, output }) => ({
+    name,
+    title,
+    description,
+    // Without these hints, clients assume that a tool is destructive and reaches external systems.
+    annotations: {
       title,
-      description,
-      // Without these hints, clients assume that a tool is destructive and reaches external systems.
-      annotations: {
-        title,
-        readOnlyHint: true,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
-      inputSchema: convert(input, "input"),
-      ...(output && { outputSchema: convert(output, "output") }),
-    })),
-  );
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    inputSchema: convert(input, "input"),
+    ...(output && { outputSchema: convert(output, "output") }),
+  })),
+);
 
 /** The tools as a client at a path is told of them. */
 function listTools(path: string | undefined) {

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { knownContents } from "@/lib/config/client-documents";
 import { readClientName } from "@/lib/oauth/clients";
 import { findRedirectFault, withoutAnyPort } from "@/lib/oauth/redirect-uri";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 import { readBounded } from "@/lib/runtime/read-bounded";
 
@@ -84,5 +84,4 @@ export function parseDocument(text: string) {
 }
 
 /** When the hosts that this process has tried in vain, since it last reached one, were tried. */
-export const unreached = () =>
-  processSingleton("unreached hosts of metadata documents", () => new Map<string, number>());
+export const unreached = perProcess("unreached hosts of metadata documents", () => new Map<string, number>());

@@ -5,7 +5,7 @@ import { tooManyRequests } from "@/lib/http/errors";
 import { maxDocumentBytes, parseDocument } from "@/lib/oauth/client-metadata-document";
 import { fetchPublicDocument } from "@/lib/oauth/public-document";
 import { findRegisteredClient, isUnlistedDocument, registerDocument } from "@/lib/oauth/registered-clients";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -17,8 +17,7 @@ type Outcome = "read" | "unreadable";
 type Reading = { outcome: Promise<Outcome>; untilMs: number };
 
 /** The last readings of this process. Each is kept for 10 s, so that a page that looks again finds how it ended. */
-const readings = () =>
-  processSingleton("readings of unlisted documents", () => new RecentCache<Reading>(1000));
+const readings = perProcess("readings of unlisted documents", () => new RecentCache<Reading>(1000));
 const keptMs = 10_000;
 
 /**

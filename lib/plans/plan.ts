@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 
 /** What an account may do: names of features and limits, the limits as whole numbers, or null for none. */
@@ -73,7 +73,7 @@ export async function readPlans(db: Db): Promise<Plans> {
   return plans;
 }
 
-const kept = () => processSingleton("plans", () => ({ version: "", plans: new Map() as Plans }));
+const kept = perProcess("plans", () => ({ version: "", plans: new Map() as Plans }));
 
 /**
  * The plans at the version that the caller has just read: kept by this process, so that only a change makes one read more.

@@ -1,11 +1,11 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { maxClientsOfNetwork } from "@/lib/config/limits";
 import { type Settings, settings } from "@/lib/config/settings";
-import { perProcess, processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
-const socketOwner = () => processSingleton("socket owner", () => ({ isFrontServer: false }));
+const socketOwner = perProcess("socket owner", () => ({ isFrontServer: false }));
 
 /** Notes that our server owns the sockets in this process. */
 export function ownSockets(): void {
@@ -28,6 +28,12 @@ export function networkKey(address: string): string {
 
 const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
 
+const countedClients = perProcess("counted clients", () => ({
+  keys: new Map<string, string>(),
+  ofNetworks: new Map<string, number>(),
+  untilMs: 0,
+}));
+
 /**
  * The key of a client of IPv6, or of its /56 if its /48 has had {@link maxClientsOfNetwork} others lately: one customer may
  * hold 65,536 of them, each of which would be a key of every counter. A mobile carrier gives each phone one, so the others
@@ -35,11 +41,7 @@ const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
  */
 function countedKey(client: string): string {
   const nowMs = performance.now();
-  const counted = processSingleton("counted clients", () => ({
-    keys: new Map<string, string>(),
-    ofNetworks: new Map<string, number>(),
-    untilMs: 0,
-  }));
+  const counted = countedClients();
   if (nowMs >= counted.untilMs || counted.keys.size >= countedFor.clients)
     Object.assign(counted, { keys: new Map(), ofNetworks: new Map(), untilMs: nowMs + countedFor.ms });
   const known = counted.keys.get(client);

@@ -1,5 +1,5 @@
 import { maxCounterBytes } from "@/lib/config/limits";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** A counter's decision on one request. */
 export type RateLimitDecision = {
@@ -44,7 +44,7 @@ export class CounterMemory {
   }
 }
 
-const ofProcess = () => processSingleton("memory of counters", () => new CounterMemory(maxCounterBytes));
+const ofProcess = perProcess("memory of counters", () => new CounterMemory(maxCounterBytes));
 
 type Window = { acceptedAtMs: number[]; first: number };
 const bytesOf = ({ acceptedAtMs }: Window) => bytesOfKey + bytesOfRequest * acceptedAtMs.length;

@@ -7,7 +7,7 @@ import {
   type RateLimit,
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { perProcess, processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
@@ -183,10 +183,8 @@ export async function readCounterClock(timeoutMs: number): Promise<number> {
 }
 
 /** The store in which all instances count, if one is configured. */
-export function counterStore(): CounterStore | undefined {
-  return processSingleton("counter store", () => {
-    const { upstash, redis } = settings();
-    if (upstash) return new UpstashStore(upstash);
-    return redis && new RedisStore(redis);
-  });
-}
+export const counterStore = perProcess("counter store", (): CounterStore | undefined => {
+  const { upstash, redis } = settings();
+  if (upstash) return new UpstashStore(upstash);
+  return redis && new RedisStore(redis);
+});

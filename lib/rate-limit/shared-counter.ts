@@ -1,5 +1,5 @@
 import type { Ratelimit } from "@upstash/ratelimit";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import { type RateLimitDecision, refusal } from "@/lib/rate-limit/local-counter";
@@ -17,8 +17,7 @@ type Options = Policy & {
   fallback: (key: string, nowMs: number) => RateLimitDecision;
 };
 
-const refusals = () =>
-  processSingleton("refusals of shared counters", () => new RecentCache<number>(maxRefusals));
+const refusals = perProcess("refusals of shared counters", () => new RecentCache<number>(maxRefusals));
 
 type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision) => void };
 

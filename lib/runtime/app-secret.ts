@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { isGeneratedSecret, readOrCreateSecret } from "@/lib/runtime/data-dir";
 
 /** The purpose of a derived key. A key for one purpose is useless for any other (RFC 5869 §3.2). */
@@ -32,21 +32,20 @@ export type Purpose =
  * or is damaged there. An HMAC under a Buffer takes Node eight times as long as one under a KeyObject.
  */
 export function derivedKeys(purpose: Purpose): [newest: KeyObject, ...previous: KeyObject[]] {
-  return processSingleton(`derived keys ${purpose}`, () => {
+  return perProcess(`derived keys ${purpose}`, (): [KeyObject, ...KeyObject[]] => {
     const { previousAppSecret } = settings();
     const newest = currentSecret();
     const derive = (secret: string) =>
       createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", purpose, 32)));
     return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
-  });
+  })();
 }
 
 /** `APP_SECRET`, or the generated secret in `DATA_DIR`: read once, so removing the folder later changes nothing. */
-export function currentSecret(): string {
+export const currentSecret = perProcess("app secret", (): string => {
   const { appSecret, dataDir } = settings();
-  const generate = () => randomBytes(32).toString("base64url");
-  return processSingleton("app secret", () => appSecret ?? readOrCreateSecret(dataDir, generate));
-}
+  return appSecret ?? readOrCreateSecret(dataDir, () => randomBytes(32).toString("base64url"));
+});
 
 /** Stores a restored secret in an empty `DATA_DIR`. Returns whether it is the current secret now. */
 export function storeSecret(secret: string): boolean {

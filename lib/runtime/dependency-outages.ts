@@ -1,4 +1,4 @@
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** What this process uses only occasionally: `writes` are those to a store that can be read, `fulfilment` asks Stripe. */
 type Dependency = "mail" | "writes" | "fulfilment";
@@ -6,8 +6,7 @@ type Dependency = "mail" | "writes" | "fulfilment";
 /** For so long a mail outage is known that this process did not meet again: another instance may have sent what waited. */
 const mailKnownForMs = 9 * 60_000; // 9 minutes: at first, failed mails are tried more often
 
-const met = () =>
-  processSingleton("outages", () => new Map<Dependency, { sinceMs: number; lastMs: number }>());
+const met = perProcess("outages", () => new Map<Dependency, { sinceMs: number; lastMs: number }>());
 
 /** Records whether a dependency was available when it was last used. */
 export function recordOutage(dependency: Dependency, isUnavailable: boolean): void {

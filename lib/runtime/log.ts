@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import {
   type LogFormat,
   lineFormats,

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { settings } from "@/lib/config/settings";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 

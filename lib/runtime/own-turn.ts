@@ -1,6 +1,6 @@
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
-const line = () => processSingleton("turns of the event loop", () => ({ last: Promise.resolve() }));
+const line = perProcess("turns of the event loop", () => ({ last: Promise.resolve() }));
 
 /**
  * Waits for a turn of the event loop that no one else gets, first come first served. Work that takes milliseconds then

@@ -1,6 +1,6 @@
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
-const reasons = () => processSingleton("readiness", () => new Set<string>());
+const reasons = perProcess("readiness", () => new Set<string>());
 
 /**
  * Marks this process as not ready for requests, with a short reason, until the returned function is called.

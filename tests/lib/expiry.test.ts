@@ -108,7 +108,7 @@ const collections: { [file: string]: string[] } = {
   "lib/http/turns.ts": ["those who run, wait or rest: see below", "those who wait"],
   "lib/oauth/client-metadata-document.ts": ["the hosts of CONNECT_CLIENTS"],
   "lib/plans/plan.ts": ["the plans of the store"],
-  "lib/process-singleton.ts": ["our names"],
+  "lib/per-process.ts": ["our names"],
   "lib/rate-limit/client-address.ts": ["20,000 clients, then none", "their networks", "both, begun anew"],
   "lib/rate-limit/local-counter.ts": ["the limits", "`maxCounterBytes`", "`maxCounterBytes`", "begun anew"],
   "lib/rate-limit/rate-limit.ts": ["the seconds of a window", "the quotas", "the limits"],

@@ -7,7 +7,7 @@ const [, table = ""] = readFileSync("README.md", "utf8").split("| folder | what 
 const order = [...table.matchAll(/^\| `([\w-]+)\/`/gm)].map(([, folder = ""]) => folder);
 
 /** Files that stand in no folder, and the folder whose place in the order they have. */
-const single: Record<string, string> = { "process-singleton": "", health: "http", "site-banner": "http" };
+const single: Record<string, string> = { "per-process": "", health: "http", "site-banner": "http" };
 
 const files = ["lib", "app"].flatMap((root) =>
   readdirSync(root, { recursive: true, encoding: "utf8" })

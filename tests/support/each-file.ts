@@ -11,7 +11,7 @@ afterAll(() => {
   vi.unstubAllEnvs();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
-  // The values of `processSingleton`.
+  // The values of `perProcess`.
   const singletons = (globalThis as Record<symbol, { values: unknown } | undefined>)[
     Symbol.for("corner-office")
   ];

@@ -43,7 +43,7 @@ async function run(args, environment) {
   process.argv = ["node", "admin", ...args];
   process.env = environment;
   process.exitCode = undefined;
-  // Clears the last command's `processSingleton` values and exit listeners.
+  // Clears the last command's `perProcess` values and exit listeners.
   globalThis[Symbol.for("corner-office")].values = new Map();
   process.removeAllListeners("exit");
   outcome.code = await module.exports.runCommand();

@@ -7,7 +7,7 @@ import { purchaseIn } from "@/lib/billing/fulfilment/events";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { reconcile } from "@/lib/billing/reconciler";
 import { dayMs } from "@/lib/config/durations";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import type { Stage } from "@/tests/support/engines";
 import { randomFrom } from "@/tests/support/purchases";
 import { copyStore, replaceStore } from "@/tests/support/store-copies";
@@ -29,12 +29,12 @@ export async function liveRestores(stage: Stage, seed: number) {
   let nowMs = Date.UTC(2026, 0, 1);
   stripe.nowMs = () => nowMs;
   Object.assign(process.env, stage.environment, stripe.environment, { LOG_LEVEL: "error" });
-  const current = processSingleton("stand-in of restores", () => ({ stripe }));
+  const current = perProcess("stand-in of restores", () => ({ stripe }))();
   current.stripe = stripe;
-  processSingleton("stripe", async () => {
+  perProcess("stripe", async () => {
     const httpClient = asHttpClient(() => current.stripe);
     return new Stripe("sk_test_standin", { httpClient, telemetry: false, maxNetworkRetries: 0 });
-  });
+  })();
   const db = await stage.open();
   const owners: Owner[] = [];
   const later: { atMs: number; run: () => void }[] = [];

@@ -13,8 +13,8 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { perProcess } from "@/lib/per-process";
 import { contentsOf, readPlans } from "@/lib/plans/plan";
-import { processSingleton } from "@/lib/process-singleton";
 import { type BillingPage, type Money, moneyIn, readBillingPage } from "@/tests/support/billing-page";
 import type { Stage } from "@/tests/support/engines";
 import { randomFrom } from "@/tests/support/purchases";
@@ -167,12 +167,12 @@ class Life {
     });
     process.env.STRIPE_API_URL = "http://127.0.0.1:1";
     const client = { stripe: stripe as StripeStandIn | undefined };
-    processSingleton("stand-in of years", () => client).stripe = stripe;
-    processSingleton("stripe", async () => {
-      const current = processSingleton("stand-in of years", () => client);
-      const httpClient = asHttpClient(() => current.stripe as StripeStandIn);
+    const current = perProcess("stand-in of years", () => client);
+    current().stripe = stripe;
+    perProcess("stripe", async () => {
+      const httpClient = asHttpClient(() => current().stripe as StripeStandIn);
       return new Stripe("sk_test_standin", { httpClient, telemetry: false, maxNetworkRetries: 0 });
-    });
+    })();
     const life = new Life(stripe, db, stage, random, figures, nowMs);
     await life.sell(Object.keys(licencePrices));
     stripe.subscriptionUpdate.products = Object.keys(licencePrices).map((id) => ({

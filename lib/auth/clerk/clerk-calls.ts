@@ -7,7 +7,7 @@ import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 import { turnsOf } from "@/lib/http/turns";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { type Client, circlesOf } from "@/lib/rate-limit/client";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { loadLibrary } from "@/lib/runtime/load-library";
@@ -19,14 +19,14 @@ import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
  * After a timeout, calls fail at once for a few seconds.
  */
 const pauseMs = 5000; // 5 seconds
+const state = perProcess("calls to Clerk", () => ({ unavailableUntilMs: 0 }));
 
 /** Clerk was not called: a limit is reached, or it timed out a moment ago. */
 export class ClerkCallLimitError extends Error {}
 
 /** Calls Clerk for a request. Throws a {@link ClerkCallLimitError}, a `TimeoutError`, or the call's own error. */
 export async function callClerk<T>(client: Client, call: () => Promise<T>): Promise<T> {
-  const clerk = processSingleton("calls to Clerk", () => ({ unavailableUntilMs: 0 }));
-  if (performance.now() < clerk.unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
+  if (performance.now() < state().unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
   const circles = circlesOf(client);
   try {
     return await turnsOf("clerkCalls").run(circles, goesOn, async () => {
@@ -37,7 +37,7 @@ export async function callClerk<T>(client: Client, call: () => Promise<T>): Prom
   } catch (failure) {
     if (failure instanceof ApiError && failure.reason === "overloaded")
       throw new ClerkCallLimitError("Clerk has enough to do");
-    if (failure instanceof TimeoutError) clerk.unavailableUntilMs = performance.now() + pauseMs;
+    if (failure instanceof TimeoutError) state().unavailableUntilMs = performance.now() + pauseMs;
     throw failure;
   }
 }

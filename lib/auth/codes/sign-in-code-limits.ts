@@ -2,7 +2,7 @@ import { dayMs, hourMs } from "@/lib/config/durations";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { sweep } from "@/lib/db/old-rows";
 import type { Db } from "@/lib/db/store";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /*
  * There are two kinds of code. The short one has six digits and works only in the browser that requested it. It can be
@@ -60,8 +60,9 @@ const insertEmail = frequentStatement((db, email: string) =>
 );
 
 /** When the ceiling of codes was last reached: since then, not every short code of a day is counted. */
-const ceilings = () =>
-  processSingleton("ceilings of sign-in codes", () => ({ reachedAtMs: Number.NEGATIVE_INFINITY }));
+const ceilings = perProcess("ceilings of sign-in codes", () => ({
+  reachedAtMs: Number.NEGATIVE_INFINITY,
+}));
 
 /**
  * Deletes expired codes, mails and challenges of passkeys and, beyond a ceiling of each table, the oldest ones, whether their

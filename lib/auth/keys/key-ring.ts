@@ -12,7 +12,7 @@ import {
 import { answersWithinMs } from "@/lib/config/limits";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -32,9 +32,7 @@ export async function requireSigningKey(nowMs: number): Promise<RingKey> {
 const readEveryMs = 20_000; // 20 seconds: a third of the minute within which every instance has the new ring
 
 /** The key ring of this process. */
-export function keyRing(): KeyRing {
-  return processSingleton("key ring", () => new KeyRing());
-}
+export const keyRing = perProcess("key ring", () => new KeyRing());
 
 /**
  * This process's copy of the signing keys in the store. It is refreshed in the background while it is used, and at once

@@ -6,7 +6,7 @@ import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import type { Client } from "@/lib/rate-limit/client";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
@@ -17,6 +17,7 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 const seenEveryMs = 60 * 60 * 1000; // 1 hour
 const checkedEveryMs = 60_000; // 1 minute
 const maxRemembered = 10_000;
+const recordedUses = perProcess("sessions seen", () => new RecentCache<number>(maxRemembered, seenEveryMs));
 
 const batchEveryMs = 1000;
 const batchSize = 100;
@@ -36,17 +37,13 @@ export function recordSessionUse(
   nowMs: number,
 ): number {
   if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < seenEveryMs) return expires_at_ms;
-  const recorded = processSingleton(
-    "sessions seen",
-    () => new RecentCache<number>(maxRemembered, seenEveryMs),
-  );
   // Never sooner than before: a clock that is behind, and set right later, would have ended it.
   const endsAtMs =
     last_date_ms === null
       ? expires_at_ms
       : Math.max(expires_at_ms, Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms));
-  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs) return endsAtMs;
-  recorded.set(id, nowMs, nowMs);
+  if (nowMs - (recordedUses().get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs) return endsAtMs;
+  recordedUses().set(id, nowMs, nowMs);
   // Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date.
   store()
     .then((db) =>
@@ -64,6 +61,7 @@ export function recordSessionUse(
 }
 
 const noticedEveryMs = 60_000; // 1 minute
+const noticed = perProcess("networks noticed", () => new RecentCache<number>(maxRemembered, noticedEveryMs));
 
 /**
  * Records that a browser's session was used by a client in another network than before: the copy of a cookie is. At most one
@@ -79,13 +77,9 @@ export function recordBrowserNetwork(
 ): void {
   const network = clientNetwork(client);
   if (network === undefined || networksOf({ ...seen, kind: "browser" })[0] === network) return;
-  const noticed = processSingleton(
-    "networks noticed",
-    () => new RecentCache<number>(maxRemembered, noticedEveryMs),
-  );
   const key = `${id} ${network}`;
-  if (nowMs - (noticed.get(key) ?? Number.NEGATIVE_INFINITY) < noticedEveryMs) return;
-  noticed.set(key, nowMs, nowMs);
+  if (nowMs - (noticed().get(key) ?? Number.NEGATIVE_INFINITY) < noticedEveryMs) return;
+  noticed().set(key, nowMs, nowMs);
   store()
     .then((db) =>
       transact(db, (transaction) => recordNetwork(transaction, id, { network, isBound: false }, nowMs)),
@@ -95,12 +89,11 @@ export function recordBrowserNetwork(
 
 type Check = { told: string; atMs: number; isNew: boolean };
 
-const checks = () =>
-  processSingleton("checks", () => ({
-    recorded: new RecentCache<Check>(maxRemembered, checkedEveryMs),
-    /** Not written yet; never more than are remembered. */
-    waiting: new Map<string, Check>(),
-  }));
+const checks = perProcess("checks", () => ({
+  recorded: new RecentCache<Check>(maxRemembered, checkedEveryMs),
+  /** Not written yet; never more than are remembered. */
+  waiting: new Map<string, Check>(),
+}));
 
 /**
  * Records what `GET /api/entitlement` has told an app. At most one write per session and minute, and another if it was

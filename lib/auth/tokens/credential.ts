@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { readCookie, readCookies } from "@/lib/http/cookies";
 import { mcpServer } from "@/lib/http/register/mcp";
-import { perProcess } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** The resources that a token can be bound to: the HTTP API, or the MCP server, which has three addresses. */
 export type Resource = "api" | "mcp";

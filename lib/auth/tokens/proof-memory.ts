@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { answersWithinMs, proofBounds } from "@/lib/config/limits";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { counterStore } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
@@ -30,12 +30,11 @@ export async function recordProof(proof: Proof, nowMs: number): Promise<Recorded
   const store = counterStore();
   const here = ownMemory().record(proof, nowMs);
   if (!store || here === "seen") return here;
-  const state = processSingleton("shared memory of proofs", () => ({ awayUntilMs: 0 }));
-  if (performance.now() < state.awayUntilMs) return here;
+  if (performance.now() < sharedMemory().awayUntilMs) return here;
   try {
     return await recordInStore(store, proof);
   } catch (failure) {
-    state.awayUntilMs = performance.now() + retryMs;
+    sharedMemory().awayUntilMs = performance.now() + retryMs;
     const kind = failure instanceof Error ? failure.name : typeof failure;
     log().warn({ kind }, "proofs of possession are remembered in this process, because the store is away");
     return here;
@@ -47,7 +46,8 @@ export function judgeAge(at: number, nowMs: number): "new" | "old" {
   return Math.abs(Math.floor(nowMs / 1000) - at) > ageSeconds ? "old" : "new";
 }
 
-const ownMemory = () => processSingleton("memory of proofs", () => new ProofMemory(ofOwner, inAll));
+const sharedMemory = perProcess("shared memory of proofs", () => ({ awayUntilMs: 0 }));
+const ownMemory = perProcess("memory of proofs", () => new ProofMemory(ofOwner, inAll));
 
 type Share = { proofs: Map<string, number>; floor: number; latest: number };
 

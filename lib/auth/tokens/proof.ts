@@ -2,7 +2,7 @@ import { createPublicKey, hash, hkdfSync, type KeyObject, verify } from "node:cr
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader } from "jose";
 import * as z from "zod";
 import { judgeAge, recordProof } from "@/lib/auth/tokens/proof-memory";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
@@ -60,7 +60,7 @@ const claimsSchema = z.object({
 
 /** Keys by the encoded header of their proofs, which is the same in each proof of most clients. */
 type KnownKey = { thumbprint: string; alg: string; key: KeyObject };
-const knownKeys = () => processSingleton("keys of proofs", () => new RecentCache<KnownKey>(maxKnownKeys));
+const knownKeys = perProcess("keys of proofs", () => new RecentCache<KnownKey>(maxKnownKeys));
 
 /**
  * Verifies the proof of a request with a bound token (RFC 9449 §4.3), and remembers it, so that it counts once. Returns what

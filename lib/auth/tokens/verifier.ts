@@ -8,7 +8,7 @@ import {
   parseSessionToken,
 } from "@/lib/auth/tokens/session-token";
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The verified claims of a token. Its key is that of our ring which signed it; `undefined` for Clerk's tokens. */
@@ -16,8 +16,10 @@ export type VerifiedToken = ParsedToken;
 
 const maxRemembered = 10_000;
 const rememberedForMs = 10 * 60_000; // 10 minutes: most tokens are a browser's, which end after one
-const remembered = () =>
-  processSingleton("verified tokens", () => new RecentCache<VerifiedToken>(maxRemembered, rememberedForMs));
+const remembered = perProcess(
+  "verified tokens",
+  () => new RecentCache<VerifiedToken>(maxRemembered, rememberedForMs),
+);
 
 /**
  * Verifies a token at `nowMs`; `undefined` if it is invalid for any reason. `iss` selects the required signer: Clerk,

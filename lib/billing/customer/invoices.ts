@@ -1,8 +1,8 @@
 import type { Stripe } from "stripe";
 import { findAtStripe, idOf, listAtStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
+import { perProcess } from "@/lib/per-process";
 import type { readBilling } from "@/lib/plans/purchases";
-import { processSingleton } from "@/lib/process-singleton";
 
 const keptMs = 5 * 60 * 1000; // 5 minutes, and no longer than until something of the account is read again
 const maxListed = 12;
@@ -41,7 +41,7 @@ export type Invoice = {
 
 export type Invoices = { listed: Invoice[]; hasMore: boolean };
 
-const readings = () => processSingleton("invoices", () => new KeptReadings<Invoices>(keptMs));
+const readings = perProcess("invoices", () => new KeptReadings<Invoices>(keptMs));
 
 /**
  * The newest twelve invoices of an account's customer at Stripe, newest first, for a page; `undefined` if Stripe does not say

@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { callStripe, idOf } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 
 const keptMs = 60 * 1000; // 1 minute: what was changed in the portal shows soon
@@ -22,7 +22,7 @@ export type LicenceDetails = {
   isChangeable: boolean;
 };
 
-const kept = () => processSingleton("details of licences", () => new KeptReadings<LicenceDetails>(keptMs));
+const kept = perProcess("details of licences", () => new KeptReadings<LicenceDetails>(keptMs));
 
 /** Reads the details of a licence for a page; `undefined` if Stripe is late. */
 export function readDetailsOf(

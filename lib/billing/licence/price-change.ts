@@ -8,10 +8,10 @@ import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
+import { perProcess } from "@/lib/per-process";
 import { currentLicence, licenceStateOf, liveOf } from "@/lib/plans/licence-state";
 import { listSold, type SoldPrice } from "@/lib/plans/plan-prices";
 import { readBilling } from "@/lib/plans/purchases";
-import { processSingleton } from "@/lib/process-singleton";
 
 const portalKeptMs = 10 * 60 * 1000; // 10 minutes
 const costKeptMs = 60 * 1000; // 1 minute: what is left of a period becomes less
@@ -27,8 +27,8 @@ export type ChangeCost =
   | ({ at: "once" | "next payment"; payment: NextPayment } & ReturnType<typeof partsOf>)
   | { at: "period end"; atMs: number };
 
-const portals = () => processSingleton("portal", () => new KeptReadings<Portal | undefined>(portalKeptMs));
-const costs = () => processSingleton("costs of changes", () => new KeptReadings<ChangeCost>(costKeptMs));
+const portals = perProcess("portal", () => new KeptReadings<Portal | undefined>(portalKeptMs));
+const costs = perProcess("costs of changes", () => new KeptReadings<ChangeCost>(costKeptMs));
 
 /** What owners may change in Stripe's portal: `undefined` if they may not take another price there. */
 function readPortal(nowMs: number): Promise<Portal | undefined> {

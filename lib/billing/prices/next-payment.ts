@@ -2,14 +2,14 @@ import type { Stripe } from "stripe";
 import { callStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 const keptMs = 60 * 60 * 1000; // 1 hour, and no longer than until the subscription is read again
 
 /** What Stripe will charge next: the amount and the tax in it, in the currency's smallest unit. */
 export type NextPayment = { amount: number; tax: number; currency: string; atMs: number };
 
-const payments = () => processSingleton("next payments", () => new KeptReadings<NextPayment>(keptMs));
+const payments = perProcess("next payments", () => new KeptReadings<NextPayment>(keptMs));
 
 /** The next payment for a subscription as Stripe previews it, for a page; `undefined` if Stripe does not say so in time. */
 export function readNextPayment(

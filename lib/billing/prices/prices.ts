@@ -4,11 +4,11 @@ import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import { priceInWords, shareInWords } from "@/lib/config/money";
 import { requireBilling } from "@/lib/http/checks/billing";
 import type { ReadPrice } from "@/lib/mail/prices";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 const keptMs = 10 * 60 * 1000; // 10 minutes
 
-const prices = () => processSingleton("prices", () => new KeptReadings<Stripe.Price | undefined>(keptMs));
+const prices = perProcess("prices", () => new KeptReadings<Stripe.Price | undefined>(keptMs));
 
 /** A price as Stripe had it at most ten minutes ago; `undefined` if it has none. Throws while Stripe cannot be asked. */
 export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
@@ -114,7 +114,7 @@ export function chargedIn(price: Stripe.Price, customersCurrency: string | null 
   return { currency, unit_amount, tax_behavior };
 }
 
-const taxDefaults = () => processSingleton("defaults of tax", () => new KeptReadings<string | null>(keptMs));
+const taxDefaults = perProcess("defaults of tax", () => new KeptReadings<string | null>(keptMs));
 
 /** Whether tax is added to a price. One that does not say so follows Stripe's settings. */
 async function addsTax(behavior: Stripe.Price.TaxBehavior | null, currency: string, nowMs: number) {

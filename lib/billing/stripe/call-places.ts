@@ -1,4 +1,4 @@
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { isInBackground } from "@/lib/runtime/background-loop";
 
 const maxRunning = { all: 20, background: 12 }; // owners who buy have eight calls that no delivery takes
@@ -8,11 +8,13 @@ const waitMs = { owner: 2000, background: 5000 };
 type Kind = keyof typeof waitMs;
 type Places = { running: number; waiting: Record<Kind, (() => void)[]> };
 
-const places = () =>
-  processSingleton<Places>("places of calls to Stripe", () => ({
+const places = perProcess(
+  "places of calls to Stripe",
+  (): Places => ({
     running: 0,
     waiting: { owner: [], background: [] },
-  }));
+  }),
+);
 
 /**
  * Runs a call to Stripe when one of 20 places is free, owners' own requests first: deliveries and the reconciler share 12.

@@ -3,7 +3,7 @@ import type { Stripe } from "stripe";
 import { inCallPlace } from "@/lib/billing/stripe/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
 import { requireBilling } from "@/lib/http/checks/billing";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -31,7 +31,7 @@ export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
 /** The library, which is loaded on first use, so that a deployment without billing never loads it. */
 export function stripeLibrary(): Promise<Stripe> {
   const { secretKey, apiUrl } = requireBilling();
-  return processSingleton("stripe", async () => {
+  return perProcess("stripe", async () => {
     const { Stripe: StripeClient } = await loadLibrary(() => import("stripe"));
     const address = apiUrl && { protocol: "http" as const, host: apiUrl.hostname, port: Number(apiUrl.port) };
     return new StripeClient(secretKey, {
@@ -41,7 +41,7 @@ export function stripeLibrary(): Promise<Stripe> {
       maxNetworkRetries: 0,
       telemetry: false,
     });
-  });
+  })();
 }
 
 /** Calls Stripe, by default within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */

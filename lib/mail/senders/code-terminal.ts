@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
-const terminal = () => processSingleton("terminal", () => ({ showsCodes: !settings().production }));
+const terminal = perProcess("terminal", () => ({ showsCodes: !settings().production }));
 
 /** Prints codes on the terminal of this process, also in production: the demo calls it. */
 export function showCodesOnTerminal(): void {

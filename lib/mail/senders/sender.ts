@@ -3,19 +3,17 @@ import type { Sender } from "@/lib/mail/mail";
 import { createFileSender } from "@/lib/mail/senders/file-sender";
 import { createResendSender } from "@/lib/mail/senders/resend-sender";
 import { createSmtpSender } from "@/lib/mail/senders/smtp-sender";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/per-process";
 
 /** This process's sender, chosen by the settings. */
-export function sender(): Sender {
-  return processSingleton("sender", () => {
-    const { mail, dataDir, databaseUrl } = settings();
-    switch (mail.kind) {
-      case "resend":
-        return createResendSender(mail);
-      case "smtp":
-        return createSmtpSender(mail);
-      case "files":
-        return createFileSender(dataDir, databaseUrl === undefined);
-    }
-  });
-}
+export const sender = perProcess("sender", (): Sender => {
+  const { mail, dataDir, databaseUrl } = settings();
+  switch (mail.kind) {
+    case "resend":
+      return createResendSender(mail);
+    case "smtp":
+      return createSmtpSender(mail);
+    case "files":
+      return createFileSender(dataDir, databaseUrl === undefined);
+  }
+});
