@@ -454,7 +454,19 @@ export class StripeStandIn {
       { start_date: current_period_start, items: [{ price: price.id }] },
       { start_date: current_period_end, items: [{ price: priceId }] },
     ];
-    this.schedules.set(schedule, { id: schedule, object: "subscription_schedule", phases } as never);
+    const object = "subscription_schedule";
+    this.schedules.set(schedule, { id: schedule, object, phases, pause_schedules: [] } as never);
+    this.change(id, { schedule });
+  }
+
+  /** The customer plans a pause in the portal, from an instant on and for some days. */
+  schedulePause(id: string, pause_at: number, days: number): void {
+    const schedule = this.newId("sub_sched");
+    const { current_period_start, price } = this.itemOf(id);
+    const phases = [{ start_date: current_period_start, items: [{ price: price.id }] }];
+    const pause_schedules = [{ pause: { pause_at }, resume: { resume_at: pause_at + days * daySeconds } }];
+    const object = "subscription_schedule";
+    this.schedules.set(schedule, { id: schedule, object, phases, pause_schedules } as never);
     this.change(id, { schedule });
   }
 

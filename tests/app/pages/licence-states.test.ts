@@ -387,6 +387,20 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(after).not.toContain("Pay the last invoice");
   });
 
+  it("whose pause is planned says from when and until when, and that nothing is charged meanwhile", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.schedulePause(subscription, stripe.itemOf(subscription).current_period_end, 30);
+    await shop.deliverAll();
+    const text = await page(buyer, "/home/billing");
+    expect(text).toContain("<dt>Next charge</dt><dd>Nothing <small>while your plan is paused");
+    expect(text).toMatch(/<dt>Pauses on<\/dt><dd><time[^>]*>[^<]*<\/time> <small>until <time/);
+    stripe.schedulePause(subscription, stripe.itemOf(subscription).current_period_end + 1, 30);
+    shop.pass(2 * 60_000); // what is kept of its details
+    expect(await page(buyer, "/home/billing"), "after the next charge").toMatch(
+      /Next charge, on <time[^>]*>[^<]*<\/time><\/dt><dd>€49/,
+    );
+  });
+
   it("whose collection is paused runs, and says that nothing is charged", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } });

@@ -26,6 +26,8 @@ export type Terms = {
   paidIn?: string | undefined;
   /** What it changes to on a day. */
   scheduled?: (NonNullable<LicenceDetails["scheduled"]> & { offer: Offer | undefined }) | undefined;
+  /** When it will be paused. */
+  pause?: LicenceDetails["pause"];
   /** Whether the portal may give it another price. */
   isChangeable?: boolean | undefined;
   /** What a change that is not paid leads to. */
@@ -76,6 +78,7 @@ type Course = {
 };
 
 const itsPrice = "the price of the plan";
+const whilePaused = "while your plan is paused";
 
 /** Nothing is charged to who has no plan. */
 const untilBought = ({ step }: Standing, what = "") =>
@@ -120,8 +123,8 @@ const courses: Record<LicenceState, Course> = {
     ),
   },
   unknown: { next: "nothing", note: () => "Stripe does not know your plan" },
-  pausing: { next: "nothing", note: () => "while your plan is paused" },
-  paused: { next: "nothing", note: () => "while your plan is paused", plan: "Last plan" },
+  pausing: { next: "nothing", note: () => whilePaused },
+  paused: { next: "nothing", note: () => whilePaused, plan: "Last plan" },
   ended: { next: "nothing", plan: "Last plan" },
   "trial over": { next: "nothing", plan: "Last plan" },
 };
@@ -141,7 +144,7 @@ const paysNothing: readonly LicenceState[] = [
 type OfLicenceProps = ChargesProps & { licence: NonNullable<Purchases["licence"]> };
 
 function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfLicenceProps) {
-  const { price = itsPrice, period, next, card, paidIn, change, scheduled } = terms;
+  const { price = itsPrice, period, next, card, paidIn, change, scheduled, pause } = terms;
   const state = licenceStateOf(licence);
   const course = courses[state];
   const isEnding = next !== undefined && course.next === "nothing"; // after that charge
@@ -151,6 +154,7 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
   const leavesMs = account.deletes_at_ms ?? Number.POSITIVE_INFINITY;
   const isTried = sum !== undefined && attemptMs !== null && attemptMs > nowMs && attemptMs < leavesMs;
   const endsFirst = leavesMs < endsMs;
+  const pausesFirst = course.next !== "nothing" && pause !== undefined && pause.atMs <= endsMs;
   const note = course.note?.(price, <Clock atMs={endsMs} shows="date" />);
   const priceAgain = state === "returned" ? again?.amount : undefined;
   return (
@@ -179,10 +183,16 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
           sum ??
           (course.next === "once paid" && !paysNothing.includes(state) ? atStripe : "Nothing")}
       </Fact>
-      {endsFirst || (course.next === "nothing" && !isEnding) ? (
+      {endsFirst || pausesFirst || (course.next === "nothing" && !isEnding) ? (
         <Fact
           name={nextCharge}
-          notes={[endsFirst ? course.next !== "nothing" && withAccount : (note ?? untilBought(standing))]}
+          notes={[
+            endsFirst
+              ? course.next !== "nothing" && withAccount
+              : pausesFirst
+                ? whilePaused
+                : (note ?? untilBought(standing)),
+          ]}
         >
           Nothing
         </Fact>
@@ -209,6 +219,20 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
       {next && !endsFirst && Math.abs(next.atMs - endsMs) >= dayMs && (
         <Fact name={state === "free" ? "Free until" : "Renews on"}>
           <Clock atMs={endsMs} shows="date" />
+        </Fact>
+      )}
+      {pause && !endsFirst && (
+        <Fact
+          name="Pauses on"
+          notes={[
+            pause.resumesAtMs !== undefined && (
+              <>
+                until <Clock atMs={pause.resumesAtMs} shows="date" />
+              </>
+            ),
+          ]}
+        >
+          <Clock atMs={pause.atMs} shows="date" />
         </Fact>
       )}
       {scheduled && !endsFirst && (

@@ -74,7 +74,7 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
     isCharged || isDue(state) ? readDetailsOf(licence, nowMs) : undefined,
   ]);
   const offer = offers.get(price_id ?? "");
-  const { card, paidIn, scheduled, isChangeable } = details ?? {};
+  const { card, paidIn, scheduled, pause, isChangeable } = details ?? {};
   return {
     name: offer?.name,
     price: offer?.amount,
@@ -86,6 +86,7 @@ export async function readTerms(bought: Purchases, plans: Plans, nowMs: number) 
       ...scheduled,
       offer: (await readOffersOf([scheduled.priceId], plans, nowMs)).get(scheduled.priceId),
     },
+    pause,
     isChangeable,
     change,
   };
