@@ -158,7 +158,8 @@ export function parseQuery<Schema extends z.ZodType>(
  * that adds the field at each attempt, beside those of before, makes a list of them (RFC 9110 §5.2), which would be another key.
  */
 export function readKey(headers: Pick<SentHeaders, "get">): string {
-  const [key = "", ...others] = new Set(headers.get("idempotency-key")?.split(/ *, */));
+  const sent = headers.get("idempotency-key")?.split(",");
+  const [key = "", ...others] = new Set(sent?.map((one) => one.trim()));
   if (key && key.length <= 255 && others.length === 0) return key;
   throw new ApiError("invalid_request", {
     message: !key
