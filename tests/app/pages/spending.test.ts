@@ -28,7 +28,7 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
   const read = async ({ browser }: { browser: Browser }) => {
     const { text } = await browser.open("/home/billing");
     const [section = ""] = /<section[^>]*aria-labelledby="spending".*?<\/section>/s.exec(text) ?? [];
-    const lines = section.replaceAll(/<\/(?:h2|h3|li|p)>/g, "\n").split("\n");
+    const lines = section.replaceAll(/<\/(?:h2|h3|li|p|summary)>/g, "\n").split("\n");
     return lines
       .map((line) =>
         line
@@ -67,6 +67,7 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
       "A page 3.00 meter",
       "A song 2.00 worker",
       "A page 1.75 worker, 2 times",
+      "Show 1 earlier day",
       dayOf(Date.now() - 2 * dayMs),
       "A book 7.00 worker",
     ]);
@@ -108,7 +109,7 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
         `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms, backend_id) VALUES ${rows.join()}`,
       );
     await insert(Array.from({ length: 20 }, (_, nth) => spend(nth, "Daily")));
-    expect(await read(owner)).toHaveLength(1 + 20 + 20);
+    expect(await read(owner)).toHaveLength(1 + 20 + 20 + 1);
     await insert([spend(20, "Daily")]);
     expect((await read(owner)).at(-1)).toBe("The latest 20; there are older ones.");
     await insert(

@@ -27,28 +27,35 @@ export function Spending({ read }: { read: Read | undefined }) {
   );
 }
 
+/** The latest day, and the earlier ones folded away. */
 function Groups({ groups, hasMoreGroups, hasOlder }: Read) {
-  const days = [...Map.groupBy(groups, ({ day }) => day)];
   const decimals = decimalsIn(groups.map(({ spent }) => spent));
+  const [latest, ...earlier] = [...Map.groupBy(groups, ({ day }) => day)].map(([day, ofDay]) => (
+    <div key={day}>
+      <h3>{formatInstant(day * dayMs, "date", "UTC")} UTC</h3>
+      <ol className="entries">
+        {ofDay.map(({ backend_id, reason, count, spent }) => (
+          <li key={`${backend_id} ${reason}`}>
+            <span>{reason}</span>
+            <b>{formatCredits(spent, decimals)}</b>
+            <small className="quiet">
+              {backend_id}
+              {count > 1 && `, ${count} times`}
+            </small>
+          </li>
+        ))}
+      </ol>
+    </div>
+  ));
   return (
     <>
-      {days.map(([day, ofDay]) => (
-        <div key={day}>
-          <h3>{formatInstant(day * dayMs, "date", "UTC")} UTC</h3>
-          <ol className="entries">
-            {ofDay.map(({ backend_id, reason, count, spent }) => (
-              <li key={`${backend_id} ${reason}`}>
-                <span>{reason}</span>
-                <b>{formatCredits(spent, decimals)}</b>
-                <small className="quiet">
-                  {backend_id}
-                  {count > 1 && `, ${count} times`}
-                </small>
-              </li>
-            ))}
-          </ol>
-        </div>
-      ))}
+      {latest}
+      {earlier.length > 0 && (
+        <details>
+          <summary>{`Show ${earlier.length} earlier ${earlier.length === 1 ? "day" : "days"}`}</summary>
+          {earlier}
+        </details>
+      )}
       {hasMoreGroups && <p className="quiet">The latest {groups.length}; there are older ones.</p>}
       {hasOlder && (
         <p className="quiet">
