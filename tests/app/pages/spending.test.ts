@@ -71,7 +71,7 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
       dayOf(Date.now() - 2 * dayMs),
       "A book 7.00 worker",
     ]);
-    expect((await owner.browser.open("/home/billing")).text).toContain("A job took 0.5 to 7.");
+    expect((await owner.browser.open("/home/billing")).text).toContain("A job took 0.5 to 7 credits.");
     expect(await read(other)).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ export function CreditsByDay({ days, job, isCut, today }: CreditsByDayProps) {
     <figure className="by-day">
       <figcaption>
         <strong>{`${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
-        {job && <p className="quiet">{`A job took ${rangeOf(job)}.`}</p>}
+        {job && <p className="quiet">{`A job took ${rangeOf(job)} credits.`}</p>}
       </figcaption>
       <div>
         <p className="scale" aria-hidden="true">
