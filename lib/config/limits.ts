@@ -15,10 +15,10 @@ export const connectionLimits = {
 };
 
 /**
- * From a request's headers until its response has been read: 45 s, then the connection is destroyed. A client that has read
- * another 64 KiB of it has as long again.
+ * From a request's headers until its response has been read: 45 s, and a second for each 8 KiB that was read; then the
+ * connection is destroyed. By the sum, because what systems buffer is read in steps of megabytes.
  */
-export const exchangeBounds = { withinMs: 45_000, readBytes: 64 * 1024 };
+export const exchangeBounds = { withinMs: 45_000, bytesPerSecond: 8 * 1024 };
 
 /** How many spends one request of a backend has at most; and a transaction, unless its last request has more. */
 export const maxWritesAtOnce = 1000;

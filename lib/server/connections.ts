@@ -17,8 +17,8 @@ type Exchange = {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
   begunAtMs: number;
-  /** Its deadline runs from here, where its client had read so many bytes of this connection. */
-  from: { atMs: number; bytes: number };
+  /** What the client had been sent on this connection before. */
+  bytesBefore: number;
 };
 
 /**
@@ -121,13 +121,8 @@ export class Connections {
     const connection = this.open.get(socket);
     if (!connection) return;
     const { idle } = connection.network;
-    const begunAtMs = performance.now();
-    connection.latest = {
-      incoming,
-      outgoing,
-      begunAtMs,
-      from: { atMs: begunAtMs, bytes: handedOver(socket) },
-    };
+    const [begunAtMs, bytesBefore] = [performance.now(), handedOver(socket)];
+    connection.latest = { incoming, outgoing, begunAtMs, bytesBefore };
     if (outgoing.socket) idle.delete(socket);
     else outgoing.once("socket", () => idle.delete(socket));
     outgoing.on("prefinish", () => {
@@ -144,17 +139,16 @@ export class Connections {
    * has neither.
    */
   private endOverdue(): void {
-    const { withinMs, readBytes, unreadBytes } = this.bounds;
+    const { withinMs, bytesPerSecond, unreadBytes } = this.bounds;
     const nowMs = performance.now();
     let unread = 0;
     const unreadOf = new Map<Network, number>();
     const inWork: { socket: Socket; network: Network; begunAtMs: number; isOverdue: boolean }[] = [];
     for (const [socket, { network, latest }] of this.open) {
       if (!latest) continue;
-      const bytes = handedOver(socket);
-      if (bytes - latest.from.bytes >= readBytes) latest.from = { atMs: nowMs, bytes };
-      const isOverdue = latest.from.atMs + withinMs <= nowMs;
-      inWork.push({ socket, network, begunAtMs: latest.begunAtMs, isOverdue });
+      const { begunAtMs, bytesBefore } = latest;
+      const readingMs = (1000 * (handedOver(socket) - bytesBefore)) / bytesPerSecond;
+      inWork.push({ socket, network, begunAtMs, isOverdue: begunAtMs + withinMs + readingMs <= nowMs });
       unread += socket.writableLength;
       unreadOf.set(network, (unreadOf.get(network) ?? 0) + socket.writableLength);
     }
@@ -170,5 +164,5 @@ export class Connections {
   }
 }
 
-/** How many bytes the system has taken for the client; `NaN` for a connection that goes on. */
+/** How many bytes the system has taken for the client. */
 const handedOver = ({ bytesWritten, writableLength }: Socket) => bytesWritten - writableLength;

@@ -27,6 +27,10 @@ export class ResumedConnection extends Duplex {
     return this.original.remoteAddress;
   }
 
+  get bytesWritten(): number {
+    return this.original.bytesWritten;
+  }
+
   resetAndDestroy(): void {
     this.original.resetAndDestroy();
   }

@@ -92,6 +92,6 @@ Entitlement clients need no such loop after a \`200\`: they ask again within \`r
 | Request line and headers | ${headBoundsInWords} | \`431\` ${toCode("too_large")} |
 | Time for the headers to arrive | ${describeSeconds(connectionLimits.headersTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |
 | Time for the whole request to arrive | ${describeSeconds(connectionLimits.requestTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |
-| Time from the headers until the response has been read | ${describeSeconds(exchangeBounds.withinMs / 1000)}, and as long again with each ${inKibibytes(exchangeBounds.readBytes)} that you read | The connection is closed |
+| Time from the headers until the response has been read | ${describeSeconds(exchangeBounds.withinMs / 1000)}, and a second for each ${inKibibytes(exchangeBounds.bytesPerSecond)} that you have read | The connection is closed |
 `,
 };

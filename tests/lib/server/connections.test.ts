@@ -316,13 +316,14 @@ describe("connections", () => {
     const server = new EventEmitter();
     const connections = new Connections(server as Server, {
       withinMs: 45_000,
-      readBytes: 65_536,
+      bytesPerSecond: 8192,
       unreadBytes: 20_000,
     });
     const ended: string[] = [];
     const read = (remoteAddress: string, writableLength: number) => {
       const socket = Object.assign(new EventEmitter(), {
         remoteAddress,
+        bytesWritten: writableLength,
         writableLength,
         resetAndDestroy: () => ended.push(remoteAddress),
       });
@@ -336,6 +337,36 @@ describe("connections", () => {
     for (let n = 0; n < 5; n++) read(`10.0.0.${n % 2}`, 5000);
     vi.advanceTimersByTime(1000);
     expect(ended).toEqual(["10.0.0.0", "10.0.0.0"]);
+  });
+
+  it("end 45 s after their request, and a second later for each 8 KiB that the client has read of its answer", () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = new EventEmitter();
+    const connections = new Connections(server as Server);
+    const ended: string[] = [];
+    const begin = (remoteAddress: string) => {
+      const resetAndDestroy = () => ended.push(remoteAddress);
+      const sent = { bytesWritten: 1_000_000, writableLength: 500_000 };
+      const socket = Object.assign(new EventEmitter(), { remoteAddress, resetAndDestroy, ...sent });
+      server.emit("connection", socket);
+      const incoming: object = { socket, complete: true };
+      const outgoing: object = Object.assign(new EventEmitter(), { socket });
+      connections.begin(incoming as IncomingMessage, outgoing as ServerResponse);
+      return socket;
+    };
+    const slow = begin("192.0.2.1");
+    begin("192.0.2.2");
+    slow.bytesWritten += 120 * 8192;
+    slow.writableLength += 20 * 8192;
+    vi.advanceTimersByTime(44_000);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(1000);
+    expect(ended).toEqual(["192.0.2.2"]);
+    vi.advanceTimersByTime(99_000);
+    expect(ended).not.toContain("192.0.2.1");
+    vi.advanceTimersByTime(1000);
+    expect(ended).toContain("192.0.2.1");
   });
 
   it("of as many addresses, none of which sends its body, make room for those of others", async () => {
