@@ -163,6 +163,7 @@ const port = await reservePort();
 const environment = {
   ...stripe.environment,
   PORT: String(port),
+  BACKEND_PORT: String(await reservePort()),
   APP_URL: `http://localhost:${port}`,
   SIGN_IN: "local",
   SUPPORT_EMAIL: "help@example.com",
