@@ -37,7 +37,6 @@ export async function endGifts(db: Db, nowMs: number): Promise<void> {
       await auditedTransaction(db, about, nowMs, async (transaction) => {
         const account = await accountBy(transaction, "email", email)
           .select(["id", "credits_due_ms"])
-          .where("given_ends_at_ms", "<=", nowMs)
           .executeTakeFirst();
         if (!account) return;
         await giveMissedCredits(transaction, account, nowMs, nowMs);

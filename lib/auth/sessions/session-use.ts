@@ -106,8 +106,7 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
   const last = recorded.get(sessionId);
   if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;
   if (waiting.size >= maxRemembered) return;
-  const isNew = last?.told !== told || waiting.get(sessionId)?.isNew === true;
-  const check = { told, atMs: nowMs, isNew };
+  const check = { told, atMs: nowMs, isNew: last?.told !== told };
   recorded.set(sessionId, check, nowMs);
   waiting.set(sessionId, check);
   if (waiting.size === 1) afterResponse(writeWaiting);
