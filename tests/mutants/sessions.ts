@@ -32,7 +32,10 @@ export const sessions: Mistakes = {
       ],
     },
     "lib/auth/tokens/credential.ts": {
-      "a bad bearer token falls back to the cookie": ["sent?.token ?? cookie(", "sent?.token || cookie("],
+      "a bad bearer token falls back to the cookie": [
+        "? [sent.token] :",
+        "? [sent.token, ...readSessionCookies(headers)] :",
+      ],
     },
   },
   "tests/app/pages/sign-in.test.ts": {
@@ -136,7 +139,7 @@ export const sessions: Mistakes = {
   "tests/lib/auth/sessions/session-use.test.ts": {
     "lib/auth/sessions/session-use.ts": {
       "when a session was last used is written down with every request": [
-        "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs",
+        "nowMs - (recordedUses().get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs",
         "nowMs < 0",
       ],
       "the last use of a session is not stored": [
