@@ -76,7 +76,9 @@ describe.each(engines)("of four owners with the same things, on $name", async (e
   });
 
   it("only the owner of credits has another balance, ledger or limit", async () => {
-    one.browser = await Browser.signIn(service, one.email);
+    await only([one], "signs in", async () => {
+      one.browser = await Browser.signIn(service, one.email);
+    });
     await only([one], "limits", () => submit(one, "/home/credits/limits", { limit: "5", below: "2" }));
     await only([one], "is given credits", () => service.adminJson("credits", "add", one.email, "3"));
     worker.nowMs = stripe.nowMs;

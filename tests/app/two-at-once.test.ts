@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { hourMs } from "@/lib/config/durations";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import type { Buyer } from "@/tests/support/shop";
 import { listTables } from "@/tests/support/stores";
@@ -86,6 +87,19 @@ describe.each(engines)("at once, on $name", async (engine) => {
     expect((await ledger(buyer)).map(({ credits }) => credits).sort()).toEqual([1, 1, 1, 1, 1, 500]);
   });
 
+  it("a refund takes what is there, and nothing of what is held for work that goes on", async () => {
+    const { buyer, session } = await buyPack();
+    await shop.deliverAll();
+    worker.nowMs = stripe.nowMs;
+    const work = { credits: "400", reason: "A film", expiresInSeconds: 600 };
+    const held = JSON.parse((await worker.post(`/v1/accounts/${buyer.id}/holds`, work)).text);
+    stripe.refund(session, stripe.chargeOf(session).amount);
+    await shop.deliverAll();
+    expect((await ledger(buyer)).map(({ credits }) => credits)).toEqual([500, -100]);
+    expect((await worker.post(`/v1/holds/${held.id}/settle`, {})).status).toBe(200);
+    expect(await credits(buyer)).toBe(0);
+  });
+
   it("a checkout and a deletion leave no checkout that can be paid", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { hasCome, letGo } = hold("POST /v1/checkout/sessions");
@@ -155,6 +169,44 @@ describe.each(engines)("at once, on $name", async (engine) => {
     );
     const ofBuyer = [...stripe.sessions.values()].filter(({ metadata }) => metadata?.account === buyer.id);
     expect(ofBuyer.filter(({ status }) => status === "open")).toHaveLength(1);
+  });
+
+  it("tabs that all have read that no checkout is open get one", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const isLast = (request: string) => request === "GET /v1/checkout/sessions";
+    const asked = stripe.requests.filter(isLast).length;
+    const commit = await stage.change(`UPDATE accounts SET time_zone = NULL WHERE id = '${buyer.id}'`);
+    const tabs = Array.from({ length: 4 }, () => shop.begin(buyer));
+    await eventually(() => expect(stripe.requests.filter(isLast).length - asked).toBe(tabs.length));
+    // By then all have read, and wait for their turn to write.
+    for (let turn = 0; turn < 5; turn++) await service.ask("/api/health");
+    await commit();
+    expect(new Set(await Promise.all(tabs)).size).toBe(1);
+  });
+
+  it("a licence and credits are bought by one customer, which one of the two has made", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    // Both have read that there is none, each time that they do.
+    let come = 0;
+    let meeting = Promise.withResolvers<void>();
+    onTestFinished(() => {
+      stripe.whenDone = () => {};
+    });
+    stripe.whenDone = (request) => {
+      if (request !== "GET /v1/customers") return;
+      const { promise, resolve } = meeting;
+      if (++come % 2 === 0) {
+        meeting = Promise.withResolvers();
+        resolve();
+      }
+      return promise;
+    };
+    const begun = await Promise.all([shop.begin(buyer), shop.begin(buyer, { credits: "price_pack" })]);
+    const made = [...stripe.customers.values()].filter(({ account }) => account === buyer.id);
+    expect(begun.map((session) => stripe.sessions.get(session)?.customer)).toEqual(
+      begun.map(() => made[0]?.id),
+    );
+    expect(made).toHaveLength(1);
   });
 
   it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {

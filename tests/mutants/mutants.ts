@@ -7,6 +7,7 @@ import { connect } from "@/tests/mutants/connect";
 import { credits } from "@/tests/mutants/credits";
 import { events } from "@/tests/mutants/events";
 import { mails } from "@/tests/mutants/mails";
+import { others } from "@/tests/mutants/others";
 import { quotas } from "@/tests/mutants/quotas";
 import { sessions } from "@/tests/mutants/sessions";
 import { signIn } from "@/tests/mutants/sign-in";
@@ -24,6 +25,7 @@ const areas = {
   credits,
   events,
   bystanders,
+  others,
 };
 
 export type Mutant = {

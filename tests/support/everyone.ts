@@ -29,11 +29,16 @@ export async function makeEveryone(shop: Shop) {
   }
 
   /** What an owner has: all that is stored about them, what the API answers them, and what they were mailed. */
-  async function look({ email }: Buyer) {
+  async function look({ id, email }: Buyer) {
     const { exportedAt, ...stored } = await service.adminJson("person", "export", email);
     const { status, credits } = await service.adminJson("account", "show", email).catch(() => ({}) as never);
     const mails = (await mailsTo(service.dataDir, email)).map(({ subject = "" }) => subject);
-    return { stored, status, credits, mails };
+    // What the export leaves out, as it is no one's to read.
+    const tokens = await shop.stage.query(
+      `SELECT id_hash, expires_at_ms, consumed_at_ms FROM connect_state WHERE 'sess_' || grant_id IN
+        (SELECT id FROM local_sessions WHERE account_id = '${id}') ORDER BY id_hash`,
+    );
+    return { stored, status, credits, mails, tokens };
   }
 
   const lookAtAll = async () => {

@@ -160,6 +160,39 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     expect(paid(buyer)).toBe(1);
   });
 
+  it("are gone on with by the instance alone that has taken them", async () => {
+    const both = [await admit(150), await admit(150)];
+    await round();
+    const isMade = (request: string) => request === "POST /v1/invoices";
+    stripe.faultOf = (request) => (isMade(request) ? "reset" : "none");
+    for (const buyer of both) await spend(buyer, "60");
+    await shop.reconcile();
+    await service.stop(); // whose own round could take one of them
+    onTestFinished(() => service.run());
+    const { promise: hasCome, resolve: come } = Promise.withResolvers<void>();
+    const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+    stripe.whenDone = (request) => {
+      if (!isMade(request)) return;
+      come();
+      return free;
+    };
+    stripe.faultOf = () => "none";
+    shop.pass(leaseMs + 1000);
+    const going = round();
+    await hasCome;
+    // Meanwhile another instance takes the other one.
+    const ids = both.map(({ id }) => `'${id}'`).join();
+    await stage.query(
+      `UPDATE billing_checkouts SET last_event_at_ms = ${stripe.nowMs()} WHERE kind = 'top-up' AND account_id IN (${ids})`,
+    );
+    letGo();
+    await going;
+    expect(both.reduce((sum, buyer) => sum + paid(buyer), 0)).toBe(1);
+    shop.pass(leaseMs + 1000);
+    await round();
+    expect(both.map(paid)).toEqual([1, 1]);
+  });
+
   it("buy no more often a month than its owner says, and go on with the next month", async () => {
     const buyer = await admit(150, { most: "1" });
     await round();

@@ -294,18 +294,15 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     },
   );
 
-  it("takes no customer at Stripe that has the same email and is another service's", async () => {
-    const buyer = await shop.admit("--trial-ends", "2026-01-01");
-    const other = {
-      id: "cus_elsewhere",
-      object: "customer",
-      email: buyer.email,
-      metadata: {},
-      account: "",
-      created: 0,
-    } as const;
-    shop.stripe.customers.set(other.id, other);
-    expect(shop.stripe.sessions.get(await shop.begin(buyer))?.customer).not.toBe(other.id);
+  it("takes no customer at Stripe that has the same email and is another service's or another account's", async () => {
+    const [buyer, another] = [await shop.admit("--trial-ends", "2026-01-01"), await shop.admit()];
+    const others = { cus_elsewhere: "", cus_of_another: another.id };
+    for (const [id, account] of Object.entries(others)) {
+      const [metadata, made] = [account ? { account } : {}, { object: "customer", created: 0 } as const];
+      shop.stripe.customers.set(id, { ...made, id, email: buyer.email, metadata, account });
+    }
+    const { customer } = shop.stripe.sessions.get(await shop.begin(buyer)) ?? {};
+    expect(Object.keys(others)).not.toContain(String(customer));
   });
 
   it("makes a customer again that someone has deleted at Stripe", async () => {

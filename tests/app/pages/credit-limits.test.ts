@@ -135,7 +135,8 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
   });
 
   it("send a mail once each time the credits fall below a threshold, to the owner alone", async () => {
-    const [owner, other] = [await admit(10), await admit(10)];
+    const [owner, other, frugal] = [await admit(10), await admit(10), await admit(10)];
+    await set(frugal, { below: "0.5" });
     await set(owner, { below: "5" });
     const mailed = async ({ email }: Owner) => {
       await sendDue(service, stage, nowMs());
@@ -176,7 +177,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     await spend(owner, "50");
     expect(await mailed(owner), "switched off").toHaveLength(4);
     await spend(other, "10");
-    expect(await mailed(other)).toEqual([]);
+    for (const bystander of [other, frugal]) expect(await mailed(bystander)).toEqual([]);
   });
 
   it("are amounts of credits, and anything else changes nothing and is said", async () => {
@@ -231,11 +232,14 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
   });
 
   it("begin anew with each month of UTC, in which nothing of the last one is given back", async () => {
-    const owner = await admit(100);
+    const [owner, late] = [await admit(100), await admit(100)];
     await set(owner, { limit: "10" });
     const spent = await spend(owner, "9");
+    await spend(late, "9");
     pass(nextMonth() - nowMs() + 1000);
-    expect(await page(owner)).toContain("This month used 0 of 10 credits.");
+    await late.browser.post("/sign-in/renew");
+    await set(late, { limit: "10" });
+    for (const each of [owner, late]) expect(await page(each)).toContain("This month used 0 of 10 credits.");
     await write(`/v1/entries/${spent.id}/reverse`, { credits: "5", reason: "Too long" });
     expect(await page(owner)).toContain("This month used 0 of 10 credits.");
     expect(await spend(owner, "9")).toMatchObject({ status: 200 });

@@ -155,6 +155,17 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     expect(await emailOf(buyer)).toBe(buyer.email);
   });
 
+  it("is not kept from it by another owner's request, nor by both buttons at once", async () => {
+    const [buyer, bystander] = [await shop.admit(), await shop.admit()];
+    const to = newEmail();
+    await proveByPasskey(buyer);
+    await ask(buyer, to);
+    const links = [await linkTo(buyer.email), await linkTo(to)];
+    await ask(bystander, newEmail());
+    await Promise.all(links.map((link) => press(link)));
+    expect(await emailOf(buyer)).toBe(to);
+  });
+
   it("changes nothing by opening a link, by one that was altered, or by the other mailbox's", async () => {
     const buyer = await shop.admit();
     const to = newEmail();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { addCredits, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { spendable } from "@/lib/accounts/credits/ledger";
 import type { CreditWrite } from "@/lib/backend/credit-rules";
@@ -75,11 +75,14 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
 
   it("answer a repeated key with the first answer, for ever, and refuse another request with it", async () => {
     const stage = await engine.prepare();
-    const db = await open(stage, 5);
+    const db = await open(stage, 6);
     const request = toRequest("one", spend(1));
-    const together = await Promise.all([1, 2, 3].map(() => writeCredits(db, request, () => startMs)));
-    const [first] = together;
-    expect(new Set(together)).toEqual(new Set([first]));
+    const of = (backend: string) => writeCredits(db, { ...request, backend }, () => startMs);
+    const begun = vi.spyOn(db, "transaction");
+    const [first, others, ...together] = await Promise.all(["worker", "meter", "worker", "worker"].map(of));
+    expect(others, "another backend's").not.toBe(first);
+    expect(together).toEqual([first, first]);
+    expect(begun.mock.calls.length, "none is undone for the key that they share").toBeLessThan(4);
     const other = await stage.open();
     expect(await writeCredits(other, request, () => startMs + 7 * 86_400_000)).toBe(first);
     expect(await balanceOf(db)).toBe(4);
@@ -169,6 +172,23 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       { closed_as: "expired" },
       { closed_as: "expired" },
     ]);
+    await stage.clear();
+  });
+
+  it("free the holds of several accounts that expire together, each its own", async () => {
+    const stage = await engine.prepare();
+    const db = await open(stage, 1, 2);
+    await write(db, hold(1, 60));
+    await write(db, { ...hold(2, 60), account: "acc_2" });
+    const both: WriteRequest = {
+      ...toRequest("both", spend(1)),
+      writes: [spend(1), spend(2, "acc_2")],
+      answer: (outcomes) => JSON.stringify(outcomes),
+    };
+    const answer = await writeCredits(db, both, () => startMs + 60_000);
+    expect(JSON.parse(answer)).toMatchObject([{ balance: 0 }, { balance: 0 }]);
+    const held = await stage.query("SELECT held_thousandths FROM accounts");
+    expect(held.map(({ held_thousandths }) => Number(held_thousandths))).toEqual([0, 0]);
     await stage.clear();
   });
 
@@ -274,6 +294,20 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       refusal: "entry_not_found",
     });
     await expect(listAllEntries(db, "none", 7)).rejects.toMatchObject({ refusal: "entry_not_found" });
+    await stage.clear();
+  });
+
+  it("fail alone where one cannot be decided, and those that share its transaction are written", async () => {
+    const stage = await engine.prepare();
+    const db = await open(stage, 3);
+    const decide = () => Promise.reject(new Error("a mistake of ours"));
+    const outcomes = await Promise.allSettled([
+      write(db, spend(1)),
+      writeCredits(db, { ...toRequest("undecided", spend(1)), decide }, () => startMs),
+      write(db, spend(1)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await balanceOf(db)).toBe(1);
     await stage.clear();
   });
 

@@ -53,6 +53,15 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
     expect(text).toContain(`price_pack ${session}`);
   });
 
+  it("are given where a coupon has taken off all of the price", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const { session } = await shop.buy(buyer, { credits: "price_pack" });
+    const free = { payment_status: "no_payment_required", payment_intent: null, amount_total: 0 };
+    Object.assign(stripe.sessions.get(session) ?? {}, free);
+    await shop.deliverAll();
+    expect(await historyOf(buyer)).toMatchObject([{ credits: 500, reason: "bought", paid: "0.00" }]);
+  });
+
   it("say what came back also if all did, and in the currency of the price if the charge has another", async () => {
     const { buyer } = await shop.admitLicensed();
     const session = await buyPack(buyer);

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { DeliveryRunner, leaseHolder } from "@/lib/events/delivery-runner";
+import { listWebhooks, startAgain } from "@/lib/events/webhooks";
 import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
@@ -173,6 +175,22 @@ describe.each(engines)("events on their way on $name", async (engine) => {
       expect((await stage.query(waiting)).map(({ attempts }) => Number(attempts))).toEqual([1, 1]),
     );
     receiver.recover();
+    await remove();
+  });
+
+  it("are noted for no webhook that an operator has changed since it was read", async () => {
+    const { id, remove } = await receive();
+    const db = await stage.open();
+    const taken = `lease_by = '${leaseHolder()}', lease_until_ms = 1e15, stopped_at_ms = 1`;
+    await stage.query(`UPDATE webhooks SET ${taken} WHERE id = '${id}'`);
+    const [read] = (await listWebhooks(db)).filter((webhook) => webhook.id === id);
+    const runner = new DeliveryRunner(read ?? expect.fail(), []);
+    await startAgain(db, id, {}, clock.now());
+    expect(await runner.flush(db, 0)).toBe(false);
+    await runner.stop();
+    expect(await stage.query(`SELECT stopped_at_ms, lease_by FROM webhooks WHERE id = '${id}'`)).toEqual([
+      { stopped_at_ms: null, lease_by: leaseHolder() },
+    ]);
     await remove();
   });
 

@@ -297,7 +297,7 @@ describe.each(engines)("the events on $name", (engine) => {
   it("are given up by a webhook for which they wait when they are deleted", async () => {
     const stage = await engine.prepare();
     const db = await stage.open();
-    await addAccount(db, email, { plan: "hobby" }, Date.now());
+    const account = await addAccount(db, email, { plan: "hobby" }, Date.now());
     const { events } = await listEvents(db, undefined, 1);
     const { id } = await addWebhook(db, { url: "http://127.0.0.1:9/events" }, Date.now());
     await resendOne(db, id, events[0]?.id ?? "", {}, Date.now());
@@ -309,10 +309,20 @@ describe.each(engines)("the events on $name", (engine) => {
     };
     expect(await read()).toMatchObject({ waiting: 2, failed: 0 });
     const laterMs = Date.now() + eventDays * dayMs + 60_000;
+    const younger = `evt_${randomBytes(16).toString("hex")}`;
+    await stage.query(
+      `INSERT INTO events (id, account_id, type, data, at_ms) VALUES ('${younger}', '${account.id}', 'credits.changed', '{}', ${laterMs})`,
+    );
+    await listEvents(db, undefined, 10);
+    await resendOne(db, id, younger, {}, Date.now());
+    const states = () => stage.query("SELECT state FROM webhook_deliveries ORDER BY number");
     await sweepEvents(db, laterMs);
-    expect(await read()).toMatchObject({ waiting: 0, failed: 1 });
+    expect(await states()).toEqual([{ state: "failed" }, { state: "waiting" }]);
+    expect(await read()).toMatchObject({ failed: 1 });
     await sweepEvents(db, laterMs + deliveryDays * dayMs);
-    expect(await read()).toMatchObject({ waiting: 0, failed: 0 });
+    expect(await states()).toEqual([{ state: "waiting" }]);
+    await sweepEvents(db, laterMs + eventDays * dayMs);
+    expect(await read()).toMatchObject({ waiting: 0, failed: 1 });
     await stage.clear();
   });
 

@@ -261,17 +261,21 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
     });
 
     it("names all apps of the owner that come due within a day, and no other", async () => {
-      const add = async (name: string, laterMs: number) => {
-        const app = { id: `sess_${name}`, account_id: account.id, name, app_origin: "a device" };
+      const add = async (name: string, laterMs: number, { id } = account) => {
+        const app = { id: `sess_${name}`, account_id: id, name, app_origin: "a device" };
         await startAppSession(db, app, atMs + laterMs);
       };
+      const other = "other@example.com";
+      const sentTo = (owner: string) => mailSender.sent.filter(({ to }) => to === owner);
       await add("Phone", 23 * 60 * minuteMs);
       await add("Laptop", 25 * 60 * minuteMs);
+      await add("Tablet", 0, await addAccount(db, other, { subject: "user_2", plan: "licensed" }, atMs));
       await db.updateTable("local_sessions").set({ expires_at_ms: endsAtMs }).execute();
       await round();
       await round();
-      const [mail, ...others] = mailSender.sent;
+      const [mail, ...others] = sentTo(email);
       expect(others).toEqual([]);
+      expect(sentTo(other).map(({ text }) => text?.match(/“[^”]+”/g))).toEqual([["“Tablet”"]]);
       expect(mail?.subject).toBe("2 apps lose access to your account soon");
       expect(mail?.text).toMatch(
         /“Desk”[^“]+ 13 May 2027 at 09:00 UTC\n[\s\S]+“Phone”[^“]+ 14 May 2027 at 08:00 UTC\n/,
@@ -279,11 +283,11 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       expect(mail?.text).not.toContain("Laptop");
       nowMs += 25 * 60 * minuteMs;
       await round();
-      expect(subjects()).toEqual([
+      expect(sentTo(email).map(({ subject }) => subject)).toEqual([
         "2 apps lose access to your account soon",
         "An app loses access to your account soon",
       ]);
-      expect(mailSender.sent[1]?.text).toContain("“Laptop”");
+      expect(sentTo(email)[1]?.text).toContain("“Laptop”");
     });
 
     it("is not sent early because another app was due that has ended", async () => {
@@ -339,13 +343,13 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       );
       await stage.query(
         `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, ends_at_ms, licence_until_ms, created_at_ms, version)
-         VALUES ('sub_1', '${id}', 'active', ${endsAtMs}, ${endsAtMs}, ${endsAtMs}, 0, 1)`,
+         VALUES ('sub_1', '${id}', 'trialing', ${endsAtMs}, ${endsAtMs}, ${endsAtMs}, 0, 1)`,
       );
       mailSender.failure = busy;
     });
 
     it.each<[string, string, number]>([
-      ["nothing changes", "status = 'active'", 2],
+      ["it is paid for", "status = 'active'", 2],
       ["the cancellation is taken back", "ends_at_ms = NULL", 1],
       ["the end is moved", `ends_at_ms = ${endsAtMs + dayMs}, ending_mail_ms = ${endsAtMs + dayMs}`, 1],
       ["the licence is refunded", "licence_until_ms = 0", 1],

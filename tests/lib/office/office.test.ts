@@ -528,6 +528,11 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect((await row())?.deletes_at_ms).toBeNull();
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account stay" });
       await submit("/account/erase");
+      // Another owner asks later, and for themselves.
+      const other = "leaves-alone@example.com";
+      const { id } = await service.adminJson<{ id: string }>("account", "add", other);
+      const owner = await Browser.signIn(service, other);
+      await owner.submit("/home/account/delete", { account: id });
       await stage.query(`UPDATE accounts SET deletes_at_ms = 1 WHERE email = '${person}'`);
       await service.adminJson("emails", "send-due");
       expect(await row()).toBeUndefined();

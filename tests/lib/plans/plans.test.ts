@@ -149,7 +149,9 @@ describe.each(engines)("plans on $name", async (engine) => {
   it("offers a retired plan to no one new, and leaves it to who has it", async () => {
     await admin(...studio);
     await admin("account", "add", email, "--plan", "studio");
-    expect(await admin("plan", "retire", "studio")).toMatchObject({ retiredAt: expect.any(String) });
+    const retired = await admin("plan", "retire", "studio");
+    expect(retired).toMatchObject({ retiredAt: expect.any(String) });
+    expect(await admin("plan", "retire", "studio"), "since the first time").toEqual(retired);
     const { code, stderr } = await service.admin("account", "add", "new@example.com", "--plan", "studio");
     expect({ code, stderr }).toEqual({
       code: 1,

@@ -1,5 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { LimitError, tooManyRequests } from "@/lib/http/errors";
+import { rateLimits } from "@/lib/config/limits";
+import type { Call } from "@/lib/http/call";
+import { refundOurs } from "@/lib/http/checks/limits";
+import { ApiError, LimitError, tooManyRequests } from "@/lib/http/errors";
+import type { Route } from "@/lib/http/route";
 import { Client, circlesOf } from "@/lib/rate-limit/client";
 import type { LocalCounter } from "@/lib/rate-limit/local-counter";
 import {
@@ -12,6 +16,7 @@ import {
 import { createFolder } from "@/tests/support/leash";
 
 Object.assign(process.env, { DATA_DIR: createFolder() });
+let refunds = 1;
 
 describe("a limit of ours", () => {
   const limit = { perClient: 2, perNetwork: 4, inAll: 8, windowSeconds: 600 };
@@ -103,6 +108,20 @@ describe("a limit of ours", () => {
       refundLimit("given back", limit, known);
     }
   });
+});
+
+it.each([
+  ["given back", "internal_error", {}],
+  ["given back", "unavailable", {}],
+  ["spent", "unavailable", { reason: "overloaded" }],
+  ["spent", "unavailable", { status: 429 }],
+  ["spent", "upstream_failed", {}],
+] as const)("a request of a limit is %s after %s %j", async (what, code, more) => {
+  const circles = circlesOf(new Client(new Headers(), `127.0.7.${refunds++}`), undefined);
+  const send = () => consumeLimit("forms", rateLimits.forms, circles);
+  for (let n = 0; n < rateLimits.forms.perClient; n++) expect(await send()).toBeUndefined();
+  refundOurs({ circles } as Call, { limit: "forms" } as Route, new ApiError(code, more));
+  expect((await send()) === undefined).toBe(what === "given back");
 });
 
 it("a refusal names its wait, of one second too", () => {
