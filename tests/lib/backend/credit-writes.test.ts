@@ -7,6 +7,7 @@ import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
 import { writeCredits } from "@/lib/backend/write-groups";
 import type { Db } from "@/lib/db/store";
 import { StoreOutage } from "@/lib/db/store-outage";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const startMs = Date.UTC(2027, 0, 1);
@@ -341,6 +342,26 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     expect(await stage.query("SELECT id FROM credit_entries WHERE thousandths < 0")).toHaveLength(1);
     await stage.clear();
   });
+
+  // The embedded store has one writer at a time, who sees what the one before has written.
+  if (engine.name === "PostgreSQL") {
+    it("of two instances with one key are one also where both have read that it is free", async () => {
+      const stage = await engine.prepare({ conflicts: false });
+      const db = await open(stage, 5, 5);
+      const other = await stage.open();
+      const letGo = await stage.change("LOCK TABLE backend_writes IN SHARE ROW EXCLUSIVE MODE");
+      const asked = Promise.allSettled([
+        write(db, spend(1), { key: "same" }),
+        write(other, spend(1, "acc_2"), { key: "same" }),
+      ]);
+      const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'backend_writes'::regclass";
+      await eventually(async () => expect(await stage.query(waiting)).toHaveLength(2));
+      await letGo();
+      expect((await asked).map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      expect(await stage.query("SELECT id FROM credit_entries WHERE thousandths < 0")).toHaveLength(1);
+      await stage.clear();
+    });
+  }
 });
 
 it("requests that share a transaction fail together in an outage, and wait for no transaction of their own", async () => {
