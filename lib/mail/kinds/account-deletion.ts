@@ -2,9 +2,9 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
-import { hasRow } from "@/lib/db/has-row";
 import { pages } from "@/lib/http/register/pages";
-import { mailTo } from "@/lib/mail/kind";
+import { mailAbout, mailTo } from "@/lib/mail/kind";
+import { inCredits } from "@/lib/mail/kinds/credits";
 import { formatInstant } from "@/lib/mail/mail-content";
 
 const timeZone = z.string().nullish();
@@ -12,12 +12,24 @@ const deletion = z.object({ to: z.string(), token: z.string(), deletesAtMs: z.in
 
 export const deletionMails = {
   /** After an owner has asked to delete their account, with the link that takes it back. */
-  "account deletion": mailTo(deletion, {
-    isWanted: (db, { to, deletesAtMs }) =>
-      hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs)),
-    examples: (atMs) => ({ "account-deletion": { deletesAtMs: atMs + dayMs, token: "preview" } }),
-    text({ deletesAtMs, token }, zone) {
+  "account deletion": mailAbout(deletion, {
+    async find(db, mail) {
+      const account = await accountBy(db, "email", mail.to)
+        .select(["plan", "credit_thousandths"])
+        .where("deletes_at_ms", "=", mail.deletesAtMs)
+        .executeTakeFirst();
+      return account && { ...mail, ...account };
+    },
+    examples(atMs) {
+      const account = { plan: "licensed", credit_thousandths: 930_500 };
+      return { "account-deletion": { deletesAtMs: atMs + dayMs, token: "preview", ...account } };
+    },
+    text({ deletesAtMs, token, plan, credit_thousandths }, zone) {
       const end = formatInstant(deletesAtMs, zone);
+      const losses = [
+        plan === "licensed" && "your plan, without a refund",
+        credit_thousandths > 0 && `${inCredits(credit_thousandths)} credits`,
+      ].filter((loss) => loss !== false);
       return {
         subject: "Your account will be deleted",
         preview: `On ${end}. Until then you can keep it.`,
@@ -26,7 +38,7 @@ export const deletionMails = {
           {
             facts: {
               "Deleted on": end,
-              "Then lost": "A plan that runs, without a refund, and credits that are left",
+              "You lose": losses.join(", and ") || undefined,
               Cost: "Nothing is charged",
             },
           },

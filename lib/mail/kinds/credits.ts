@@ -75,19 +75,24 @@ export const creditMails = {
     triedForMs: 2 * dayMs,
     async find(db, { accountId, ...mail }, nowMs, readPrice) {
       const owner = await limitsOf(db, accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
-      return owner && { ...mail, to: owner.to, packs: await packsFor(owner, readPrice, nowMs) };
+      if (!owner) return undefined;
+      const packs = await packsFor(owner, readPrice, nowMs);
+      return { ...mail, to: owner.to, left: owner.credit_thousandths - owner.held_thousandths, packs };
     },
     examples(atMs) {
       const pack = "500 credits for €10";
-      return { "automatic-purchase-stopped": { why: "confirmation" as const, atMs, pack, packs: pack } };
+      return {
+        "automatic-purchase-stopped": { why: "confirmation" as const, atMs, pack, left: 12_500, packs: pack },
+      };
     },
-    text: ({ why, purchase, atMs, pack, packs }, zone) => ({
+    text: ({ why, purchase, atMs, pack, left, packs }, zone) => ({
       subject: "Automatic purchases of credits are off",
       preview: whyStopped[why],
       body: [
         `${whyStopped[why]} We try no further payment.`,
         {
           facts: {
+            Left: `${inCredits(left)} credits`,
             "Not bought": pack,
             Stopped: atMs ? formatInstant(atMs, zone) : undefined,
             Reference: why === "refused" ? purchase : undefined,
@@ -105,10 +110,12 @@ export const creditMails = {
 const limitsOf = (db: Db, accountId: string) =>
   accountBy(db, "id", accountId)
     .innerJoin("credit_limits", "account_id", "id")
-    .select(["email as to", "plan", "deletes_at_ms", currencyOf])
+    .select(["email as to", "plan", "deletes_at_ms", "credit_thousandths", "held_thousandths", currencyOf])
     .where("subject", "is not", null);
 
-const inCredits = (thousandths: number) => (thousandths / 1000).toLocaleString("en");
+/** With one decimal at most, and never more than there are: three decimals read as thousands in much of the world. */
+export const inCredits = (thousandths: number) =>
+  (thousandths / 1000).toLocaleString("en", { maximumFractionDigits: 1, roundingMode: "floor" });
 
 /** Why automatic purchases are off, for the mail and the page. */
 export const whyStopped: Record<StopReason, string> = {

@@ -50,7 +50,7 @@ export const emailChangeMails = {
     isWanted: async () => true,
     examples: (atMs) => ({ "email-changed": { email: "new@example.com", atMs } }),
     text: ({ email, atMs, isByOperator }, zone) => ({
-      subject: "Your account has another email",
+      subject: "The email of your account was changed",
       preview: `It is ${email} now.`,
       body: [
         `${isByOperator ? "We were asked to, no one stopped it for a day, and the new address confirmed it" : "Both addresses confirmed it"}. Sign-in codes and every mail about the account go to the new one; this is the last mail to this address.`,
@@ -84,7 +84,7 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
   const url = emailChangeUrl({ id, side });
   const stop = { label: "Stop the change", url: `${url}&stop`, is: "danger" } as const;
   return {
-    subject: "Your account is to get another email",
+    subject: isConfirmed ? "The email of your account will change" : "Confirm the change of your email",
     preview: isConfirmed ? "You can stop it." : "Confirm it if that was you.",
     body: [
       "Someone who is signed in to your account asked us to change its email. Nothing has changed yet: both addresses have to confirm it.",
@@ -102,7 +102,7 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
 /** To the mailbox that its owner cannot read any more, as we were told. Who reads it all the same can stop the change. */
 function toLostEmail({ id, side, other, untilMs }: EmailChange, zone?: Zone): MailContent {
   return {
-    subject: "Your account is to get another email",
+    subject: "The email of your account will change",
     preview: "You can stop it.",
     body: [
       "We were asked to change the email of your account, because its owner cannot read this mailbox any more. Nothing has changed yet.",
@@ -133,7 +133,7 @@ function toEmailWithAccount(): MailContent {
     preview: "So no other account can get it.",
     body: [
       "Someone who is signed in to another account at Corner Office wants this address for it. It has an account already, so nothing changes.",
-      "If that was you, sign in with this address, and delete the account that you no longer need on its account page. Then ask again.",
+      "If that was you, sign in with this address, and delete the account that you no longer need on its account page: its plan and credits go with it. Then ask again.",
       linkTo(ownerPages.account, "Sign in", "optional"),
     ],
     footer: ["If it wasn’t you, ignore this email."],

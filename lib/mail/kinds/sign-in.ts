@@ -54,7 +54,7 @@ export const signInMails = {
       body: [
         "It is signed in to your account, and goes back and forth between networks.",
         { facts: { Browser: name, "Last on": formatInstant(atMs, zone) } },
-        "That is usual for a phone or a laptop on the move, a VPN, and connections with both kinds of internet address. You then have nothing to do, and we won’t write about this sign-in again.",
+        "That is usual for a phone or a laptop on the move, a VPN, and some connections at home. You then have nothing to do, and we won’t write about this sign-in again.",
         "If it stays in one place, someone may have copied its sign-in: sign it out on your access page, which shows the networks, and sign in again. No copy works then.",
         linkTo(ownerPages.access, "Check this browser", "optional"),
       ],
@@ -67,7 +67,7 @@ export const signInMails = {
     }),
     text({ change, name, atMs }, zone) {
       const { appUrl, supportEmail } = settings();
-      const { next, undo, press } = passkeyChanges[change];
+      const { next, undo, press, is } = passkeyChanges[change];
       return {
         subject: `A passkey was ${change}`,
         preview: next,
@@ -75,7 +75,7 @@ export const signInMails = {
           next,
           { facts: { Passkey: name, When: formatInstant(atMs, zone) } },
           `If that was you, you have nothing to do. If it wasn’t, sign in with a code, ${undo}, and sign out all other browsers.${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-          { label: press, url: `${appUrl}${ownerPages.access.path}#ways`, is: "danger" },
+          { label: press, url: `${appUrl}${ownerPages.access.path}#ways`, is },
         ],
         footer: ["We always email you when your passkeys change."],
       };
@@ -88,13 +88,15 @@ const passkeyChanges = {
     next: "It can now sign in to your account without a code.",
     undo: "remove this passkey",
     press: "Remove this passkey",
+    is: "danger",
   },
   removed: {
     next: "It can no longer sign in to your account. A code by email still can.",
     undo: "remove passkeys that you do not know",
     press: "Check your passkeys",
+    is: "optional",
   },
-};
+} as const;
 
 function longCodeText(code: string): MailContent {
   return {

@@ -71,6 +71,7 @@ describe("processQueue", () => {
     vi.doMock("node:timers/promises", () => ({ setTimeout: sleep }));
     const { processQueue } = await import("@/lib/mail/outbox/adaptive-concurrency");
     vi.doUnmock("node:timers/promises");
+    vi.resetModules(); // or later files of this worker would get the one that does not sleep, and loop for ever
     const { claim } = queue(1);
     const { signal } = stopping;
     await processQueue({ ...options, claim, processItem: async () => 24 * 60 * 60_000, signal });

@@ -92,7 +92,7 @@ export function PlanChoice({
   );
   const smallPrint = [
     taxInWords(licences),
-    buysLicences && "You pay at Stripe, which sends the receipts, and can cancel at any time.",
+    buysLicences && "You can cancel at any time. You pay at Stripe, which sends the receipts.",
     !buysLicences && licences.some(mayChange) && "You see what a change costs before you confirm it.",
   ]
     .filter(Boolean)
