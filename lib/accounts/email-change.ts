@@ -62,10 +62,18 @@ export async function askForEmail(
     const untilMs = nowMs + graceMs + emailChangeMs;
     const id = randomBytes(16).toString("base64url");
     const change: Change = {
-      ...{ id, account_id, from_email: email, to_email: to, mailbox_hash },
-      ...{ asked_at_ms: nowMs, until_ms: untilMs },
+      id,
+      account_id,
+      from_email: email,
+      to_email: to,
+      mailbox_hash,
+      asked_at_ms: nowMs,
+      until_ms: untilMs,
       from_confirmed_at_ms: isMailProved || operator ? nowMs : null,
-      ...{ to_confirmed_at_ms: null, changed_at_ms: null, told_at_ms: null, asked_by: operator ?? null },
+      to_confirmed_at_ms: null,
+      changed_at_ms: null,
+      told_at_ms: null,
+      asked_by: operator ?? null,
     };
     await transaction.insertInto("email_changes").values(change).execute();
     const mail = { kind: "email change", id, other: to, untilMs } as const;

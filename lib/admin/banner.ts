@@ -25,11 +25,13 @@ export const bannerActs = {
       },
       starts: {
         ...option("--starts <instant>", "when to start showing it", parseInstant),
-        ...{ label: "From (UTC)", as: "time" },
+        label: "From (UTC)",
+        as: "time",
       },
       ends: {
         ...option("--ends <instant>", "when to stop showing it", parseInstant),
-        ...{ label: "To (UTC)", as: "time" },
+        label: "To (UTC)",
+        as: "time",
       },
     },
     form: {

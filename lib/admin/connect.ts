@@ -26,7 +26,10 @@ export const connectActs = {
         ...(await listClients(db)).map((client) => ({ ...client, by: "operator", forgottenAtMs: null })),
         ...(await listRegisteredClients(db, nowMs)).map((client) => ({ ...client, by: "itself" })),
       ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) => ({
-        ...{ id, name, redirectUris, by },
+        id,
+        name,
+        redirectUris,
+        by,
         addedAt: asIso(addedAtMs),
         forgottenAt: asIso(forgottenAtMs),
       }));

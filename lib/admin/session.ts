@@ -15,7 +15,10 @@ const listAct = shellAct({
   async run({ db, nowMs }, { email }: { email: string }) {
     const { id } = await findAccount(db, email);
     const sessions = (await listSessions(db, id, nowMs)).map((session) => ({
-      ...{ id: session.id, kind: session.kind, name: session.name, origin: session.app_origin },
+      id: session.id,
+      kind: session.kind,
+      name: session.name,
+      origin: session.app_origin,
       confirmedBy: session.confirmed_by,
       confirmedAt: asIso(session.confirmed_at_ms),
       begunAt: asIso(session.begun_at_ms),

@@ -27,11 +27,13 @@ type TermFields = { [Name in keyof TypedTerms]?: ActField<Exclude<TypedTerms[Nam
 export const invitedFields = {
   plan: {
     ...option("--plan <plan>", "the plan: one of 'plan list'", parseSlug),
-    ...{ label: "Plan", read: parser((name) => slug.safeParse(name).data, "Choose a plan.") },
+    label: "Plan",
+    read: parser((name) => slug.safeParse(name).data, "Choose a plan."),
   },
   trial_ends_at_ms: {
     ...option("--trial-ends <instant>", "when the trial ends", parseInstant),
-    ...{ label: "Trial ends (UTC)", as: "time" },
+    label: "Trial ends (UTC)",
+    as: "time",
   },
   trial_days: {
     option: "--trial-days <days>",
@@ -43,7 +45,10 @@ export const invitedFields = {
     option: "--assistant-limit <n>",
     words: "the maximum number of assistants, or none",
     parse: (text) => (text === "none" ? null : parseWholeNumber(text)),
-    ...{ label: "Assistants at most", as: "number", none: null, subject: "The limit of assistants" },
+    label: "Assistants at most",
+    as: "number",
+    none: null,
+    subject: "The limit of assistants",
   },
   credit_thousandths: option("--credits <n>", "the balance", parseBalance),
 } satisfies TermFields;
@@ -53,19 +58,25 @@ export const accountFields = {
   ...invitedFields,
   own_features: {
     ...option("--feature <name>", "all that it has beyond its plan, one each, or none", collectSlug),
-    ...{ label: "Features beyond the plan", as: "lines", none: [] },
+    label: "Features beyond the plan",
+    as: "lines",
+    none: [],
   },
   own_limits: {
     option: "--limit <name=n>",
     words: "a limit in place of its plan's: a whole number, none, or plan for the plan's again",
     parse: collectLimitOr("plan"),
-    ...{ label: "Limits, like projects = 20", as: "lines", none: {} },
+    label: "Limits, like projects = 20",
+    as: "lines",
+    none: {},
   },
   given_ends_at_ms: {
     option: "--until <day>",
     words: "the last day (UTC) of what you give, or an instant; none for no end; alone, of all that you gave",
     parse: parseEnd,
-    ...{ label: "Given until (UTC)", as: "time", none: null },
+    label: "Given until (UTC)",
+    as: "time",
+    none: null,
   },
   subject: option("--subject <id>", "the user id at Clerk", parseSubject),
 } satisfies TermFields;

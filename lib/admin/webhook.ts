@@ -93,7 +93,8 @@ export const webhookActs = {
       event: { option: "--event <event>", words: "the id of one" },
       since: {
         ...option("--since <ISO>", "all since then", parseInstant),
-        ...{ label: "Send all again since (UTC)", as: "time" },
+        label: "Send all again since (UTC)",
+        as: "time",
       },
     },
     form: {

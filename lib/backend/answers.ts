@@ -47,7 +47,9 @@ export const account = z
     status: z.string().describe("That of `GET /api/entitlement`."),
     trialEndsAt: instant.nullable(),
     assistantLimit: z.int().min(0).nullable(),
-    ...{ plan: planName, features, limits },
+    plan: planName,
+    features,
+    limits,
     ownFeatures: z
       .array(z.string())
       .nullable()
@@ -81,7 +83,11 @@ export const plan = z
 
 export const listedEntry = z
   .object({
-    ...{ id, account: id, credits, reason: z.string(), reference: z.string().nullable() },
+    id,
+    account: id,
+    credits,
+    reason: z.string(),
+    reference: z.string().nullable(),
     backend: z.string().nullable().describe("Which backend wrote it; null if none did."),
     hold: id.nullable().describe("The hold that it settled."),
     reverses: id.nullable().describe("The entry that it gives back, or a part of it."),

@@ -157,7 +157,9 @@ export class LedgerDraft {
     const left = Math.max(0, limit - spent_thousandths - held_thousandths);
     if (thousandths > left)
       throw new Refusal("monthly_limit_reached", {
-        ...{ balance: toCredits(balance), limit: toCredits(limit), left: toCredits(left) },
+        balance: toCredits(balance),
+        limit: toCredits(limit),
+        left: toCredits(left),
         resetsAt: asIso(monthOf(month_ms, 1)),
       });
   }
@@ -281,8 +283,14 @@ export class LedgerDraft {
 type NewEntry = Pick<EntryRow, "backend_id" | "thousandths" | "reason" | "reference"> & Partial<EntryRow>;
 
 const blankEntry = {
-  ...{ hold_id: null, reverses: null, reversed_thousandths: 0, number: null },
-  ...{ amount: null, currency: null, price_id: null, checkout: null },
+  hold_id: null,
+  reverses: null,
+  reversed_thousandths: 0,
+  number: null,
+  amount: null,
+  currency: null,
+  price_id: null,
+  checkout: null,
 };
 
 const ofBackend = (

@@ -238,7 +238,9 @@ export async function describeWebhook(db: Db, row: WebhookRow) {
     .where("id", "=", 1)
     .executeTakeFirstOrThrow();
   return {
-    ...{ id, url, events: types?.split(",") ?? null },
+    id,
+    url,
+    events: types?.split(",") ?? null,
     state: stateOf(row),
     failingSince: asIso(failing_since_ms),
     stoppedSince: asIso(stopped_at_ms),

@@ -127,7 +127,10 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
   const client_id_issued_at = addedAtMs && addedAtMs / 1000;
   const bound = mustBind && { dpop_bound_access_tokens: mustBind };
   const registered: Registration = {
-    ...{ client_id: id, client_name, redirect_uris, client_id_issued_at },
+    client_id: id,
+    client_name,
+    redirect_uris,
+    client_id_issued_at,
     ...bound,
   };
   const id_hash = hashSecret("connect", id);

@@ -47,7 +47,9 @@ function readSearch({ input }: OfficeCall) {
 type Search = ReturnType<typeof readSearch>;
 
 const toSearch = ({ find: text, plan, state, payment }: Search): AccountSearch => ({
-  ...{ text, plan, state },
+  text,
+  plan,
+  state,
   isOwing: payment === "due",
 });
 
@@ -224,7 +226,9 @@ function toFileRow(row: LicensedRow, plans: Plans, nowMs: number) {
   const account = parseAccount(row, nowMs);
   const contents = account && contentsOf(account, plans);
   return {
-    ...{ id: row.id, email: row.email, reference: row.reference },
+    id: row.id,
+    email: row.email,
+    reference: row.reference,
     status: standingOf(account, row.licence, nowMs).tag,
     plan: contents?.plan ?? null,
     due: (row.licence && describeDue(row.licence, moneyInWords)) ?? null,

@@ -109,10 +109,18 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
   const { trialsEnding, waiting, oldestWaitingAtMs, mailsFailedIn30Days } = others;
   const [soonest] = trialsEnding;
   const at = (what: CustomerFilter, colour: LightColour, note: string): Card => ({
-    ...{ count: customers[what], what: customerFilters[what], href: customersIn(what), colour, note },
+    count: customers[what],
+    what: customerFilters[what],
+    href: customersIn(what),
+    colour,
+    note,
   });
   const stripe = (count: number, what: string): Card => ({
-    ...{ count, what, href: "/audit?who=stripe", colour: "unknown", note: "In what Stripe has changed" },
+    count,
+    what,
+    href: "/audit?who=stripe",
+    colour: "unknown",
+    note: "In what Stripe has changed",
   });
   const cards: Card[] = [
     at("disputed", "stopped", "Answer at Stripe before its date"),
@@ -121,20 +129,24 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
     at("unknown", "stopped", "Stripe has no such subscription"),
     at("unfinished", "soon", "The first payment was not made"),
     {
-      ...{ count: mailsFailedIn30Days, what: "Mails failed", href: "/mails", colour: "stopped" },
+      count: mailsFailedIn30Days,
+      what: "Mails failed",
+      href: "/mails",
+      colour: "stopped",
       note: "In the last 30 days",
     },
     {
-      ...{
-        count: trialsEnding.length,
-        what: "Trials ending soon",
-        href: "/accounts?trials=running",
-        colour: "soon",
-      },
+      count: trialsEnding.length,
+      what: "Trials ending soon",
+      href: "/accounts?trials=running",
+      colour: "soon",
       note: soonest && <>First {describeDistance(Date.parse(soonest.endsAt ?? ""), Date.now())}</>,
     },
     {
-      ...{ count: waiting, what: "On the waitlist", href: "/waiting", colour: "unknown" },
+      count: waiting,
+      what: "On the waitlist",
+      href: "/waiting",
+      colour: "unknown",
       note: oldestWaitingAtMs && <>First joined {describeDistance(oldestWaitingAtMs, Date.now())}</>,
     },
     stripe(billing.unsettledForADay, "Checkouts unsettled"),

@@ -314,8 +314,12 @@ describe.each(engines)("an agent whose document is not listed, on $name", async 
     const local = at("local");
     const callback = "http://localhost:51000/callback";
     documents[local] = {
-      ...{ client_id: local, client_name: null, redirect_uris: ["http://localhost:*/callback"] },
-      ...{ token_endpoint_auth_method: null, client_secret: null, logo_uri: null },
+      client_id: local,
+      client_name: null,
+      redirect_uris: ["http://localhost:*/callback"],
+      token_endpoint_auth_method: null,
+      client_secret: null,
+      logo_uri: null,
     };
     const back = await answerApp(owner, service, service.url + pathOf(local, callback));
     expect((await redeemCode(service, local, callback, back)).status).toBe(200);

@@ -84,7 +84,8 @@ it("an impersonator may do none of what the register says, and each attempt is a
     if (!what) continue;
     expect((await browser.submit(path, { account })).status, path).toBe(403);
     expect((await shop.service.audit(email))[0]).toMatchObject({
-      ...{ who: "impersonator user_support", what },
+      who: "impersonator user_support",
+      what,
       after: { refused: true },
     });
   }

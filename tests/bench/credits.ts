@@ -41,7 +41,10 @@ export async function measureCredits(engine: EngineName, { environment }: OpenSt
     const url = `http://localhost:${port}`;
     const from = Math.floor(Math.random() * 1e9);
     const { perSecond, requests, failed } = await load(url, {
-      ...{ seconds, connections, from, script: scriptOf(asked[name]) },
+      seconds,
+      connections,
+      from,
+      script: scriptOf(asked[name]),
     });
     if (failed > 0) throw new Error(`${failed} of ${requests} of ${name} were not 200`);
     return {

@@ -54,8 +54,21 @@ function* attacksOn(pattern: RegExp): Iterable<Attack> {
 
 /** Characters that a class or an escape matches. */
 const examples: Record<string, string> = {
-  ...{ w: "a", W: "-", d: "0", D: "a", s: " ", S: "a", b: "", B: "" },
-  ...{ n: "\n", r: "\r", t: "\t", v: "\v", f: "\f", p: "\u0007", P: "a" },
+  w: "a",
+  W: "-",
+  d: "0",
+  D: "a",
+  s: " ",
+  S: "a",
+  b: "",
+  B: "",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  f: "\f",
+  p: "\u0007",
+  P: "a",
 };
 
 const part =

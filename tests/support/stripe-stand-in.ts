@@ -180,7 +180,10 @@ export class StripeStandIn {
   /** The configurations of the portal, of which one is the default. */
   portals = [
     {
-      ...{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true },
+      id: "bpc_1",
+      object: "billing_portal.configuration",
+      active: true,
+      is_default: true,
       features: { subscription_update: this.subscriptionUpdate },
     },
   ];
@@ -366,8 +369,13 @@ export class StripeStandIn {
     charge.disputed = true;
     const { id, amount, payment_intent } = charge;
     const prevented: Dispute = {
-      ...{ id: this.newId("dp"), object: "dispute", status: "prevented" },
-      ...{ amount, charge: id, payment_intent, created: this.nowSeconds() },
+      id: this.newId("dp"),
+      object: "dispute",
+      status: "prevented",
+      amount,
+      charge: id,
+      payment_intent,
+      created: this.nowSeconds(),
       payment_method_details: { card: { case_type } },
     };
     this.disputes.set(prevented.id, prevented);
@@ -382,8 +390,13 @@ export class StripeStandIn {
     charge.disputed = true;
     const { id, payment_intent } = charge;
     const dispute: Dispute = {
-      ...{ id: this.newId("dp"), object: "dispute", status: "needs_response" },
-      ...{ amount, charge: id, payment_intent, created: this.nowSeconds() },
+      id: this.newId("dp"),
+      object: "dispute",
+      status: "needs_response",
+      amount,
+      charge: id,
+      payment_intent,
+      created: this.nowSeconds(),
     } as Dispute;
     this.disputes.set(dispute.id, dispute);
     this.tell("charge.dispute.created", dispute);
@@ -696,22 +709,25 @@ export class StripeStandIn {
     const days = subscription.days_until_due;
     const newId = this.newId("in");
     const invoice: Invoice = {
-      ...{ id: newId, object: "invoice", status: "open", billing_reason: reason },
-      ...{
-        created: this.nowSeconds(),
-        currency: subscription.currency,
-        total: amount,
-        amount_paid: 0,
-        amount_remaining: due,
-        next_payment_attempt:
-          days === null && subscription.status !== "incomplete" ? this.nowSeconds() + 3 * daySeconds : null,
-      },
-      ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
-      ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds },
+      id: newId,
+      object: "invoice",
+      status: "open",
+      billing_reason: reason,
+      created: this.nowSeconds(),
+      currency: subscription.currency,
+      total: amount,
+      amount_paid: 0,
+      amount_remaining: due,
+      next_payment_attempt:
+        days === null && subscription.status !== "incomplete" ? this.nowSeconds() + 3 * daySeconds : null,
+      parent: { subscription_details: { subscription: id } },
+      intents: [],
+      due_date: days === null ? null : this.nowSeconds() + days * daySeconds,
       lines: {
         data: subscription.items.data.map(
           ({ price, quantity, current_period_start, current_period_end }) => ({
-            ...{ amount: (price.unit_amount ?? 0) * (quantity ?? 1), quantity: quantity ?? 1 },
+            amount: (price.unit_amount ?? 0) * (quantity ?? 1),
+            quantity: quantity ?? 1,
             period: { start: current_period_start, end: current_period_end },
             pricing: { price_details: { price: price.id } },
           }),
@@ -786,15 +802,22 @@ export class StripeStandIn {
     const lines = change ? this.linesOf(id, change, isOnce) : [];
     const total = change && lines.reduce((sum, { amount }) => sum + amount, 0);
     const taxed = {
-      ...{ total: (total ?? 0) + this.taxOfChange, total_excluding_tax: total },
+      total: (total ?? 0) + this.taxOfChange,
+      total_excluding_tax: total,
       total_taxes: [{ amount: this.taxOfChange, tax_behavior: "exclusive" }],
     };
     const sum = total === undefined ? this.sumOf(id) : taxed;
     const credit = this.credits.get(String(subscription.customer)) ?? 0;
     return ok({
-      ...{ id: `upcoming_${this.newId("in")}`, object: "invoice", status: "draft", ...sum },
-      ...{ amount_due: Math.max(0, sum.total - credit), currency: subscription.currency },
-      ...{ period_end, next_payment_attempt: period_end + 3600, lines: { data: lines } },
+      id: `upcoming_${this.newId("in")}`,
+      object: "invoice",
+      status: "draft",
+      ...sum,
+      amount_due: Math.max(0, sum.total - credit),
+      currency: subscription.currency,
+      period_end,
+      next_payment_attempt: period_end + 3600,
+      lines: { data: lines },
     });
   }
 
@@ -819,12 +842,25 @@ export class StripeStandIn {
     if (!this.customers.has(customer)) return refuse(400, "resource_missing", "No such customer");
     const id = this.newId("in");
     const made: Invoice = {
-      ...{ id, object: "invoice", status: "draft", billing_reason: "manual", created: this.nowSeconds() },
+      id,
+      object: "invoice",
+      status: "draft",
+      billing_reason: "manual",
+      created: this.nowSeconds(),
       // Without one, that of the customer or else of our account: docs.stripe.com/api/invoices/create#create_invoice-currency
       ...{ currency: fields.get("currency") ?? this.currencyOf(customer) ?? "usd" },
-      ...{ total: 0, amount_paid: 0, amount_remaining: 0, due_date: null },
-      ...{ customer, parent: null, intents: [], lines: { data: [] }, attempted: false },
-      ...{ next_payment_attempt: null, metadata: metadataIn(fields), ...this.linksOf(id) },
+      total: 0,
+      amount_paid: 0,
+      amount_remaining: 0,
+      due_date: null,
+      customer,
+      parent: null,
+      intents: [],
+      lines: { data: [] },
+      attempted: false,
+      next_payment_attempt: null,
+      metadata: metadataIn(fields),
+      ...this.linksOf(id),
       automatic_tax: { enabled: fields.get("automatic_tax[enabled]") === "true" },
     };
     this.invoices.set(id, made);
@@ -921,10 +957,20 @@ export class StripeStandIn {
     if (status !== "succeeded" || asked["invoice_creation[enabled]"] !== "true") return intent;
     const id = this.newId("in");
     this.invoices.set(id, {
-      ...{ id, object: "invoice", status: "paid", billing_reason: "manual", created: this.nowSeconds() },
-      ...{ currency: currency ?? "eur", total, amount_paid: total, amount_remaining: 0 },
-      ...{ due_date: null, next_payment_attempt: null },
-      ...{ customer: String(customer), parent: null, intents: [intent.id] },
+      id,
+      object: "invoice",
+      status: "paid",
+      billing_reason: "manual",
+      created: this.nowSeconds(),
+      currency: currency ?? "eur",
+      total,
+      amount_paid: total,
+      amount_remaining: 0,
+      due_date: null,
+      next_payment_attempt: null,
+      customer: String(customer),
+      parent: null,
+      intents: [intent.id],
       lines: { data: [this.lineOf(asked["line_items[0][price]"] ?? "")] },
       ...this.linksOf(id),
     });
@@ -940,8 +986,16 @@ export class StripeStandIn {
     const intent: Intent = { id: this.newId("pi"), object: "payment_intent", status, latest_charge: null };
     if (status !== "succeeded") return intent;
     intent.latest_charge = {
-      ...{ id: this.newId("ch"), object: "charge", amount, amount_refunded: 0, refunded: false },
-      ...{ disputed: false, created: this.nowSeconds(), status: "succeeded", currency, customer },
+      id: this.newId("ch"),
+      object: "charge",
+      amount,
+      amount_refunded: 0,
+      refunded: false,
+      disputed: false,
+      created: this.nowSeconds(),
+      status: "succeeded",
+      currency,
+      customer,
       payment_intent: intent.id,
     };
     this.charges.set(intent.latest_charge.id, intent.latest_charge);
@@ -1253,7 +1307,11 @@ export class StripeStandIn {
   /** A customer that someone else makes: another service, a Payment Link or an operator in the dashboard. */
   addCustomer(email: string | null, metadata: Record<string, string> = {}): Customer {
     const made: Customer = {
-      ...{ id: this.newId("cus"), object: "customer", email, metadata, created: this.nowSeconds() },
+      id: this.newId("cus"),
+      object: "customer",
+      email,
+      metadata,
+      created: this.nowSeconds(),
       account: metadata.account ?? "",
     } as const;
     this.customers.set(made.id, made);
@@ -1361,9 +1419,18 @@ export class StripeStandIn {
     const { asked } = made;
     const price = this.prices.get(asked["line_items[0][price]"] ?? "");
     const session: Session = {
-      ...{ id, object: "checkout.session", status: "open", payment_status: "unpaid" },
-      ...{ url: `${this.url}/pay/${id}`, subscription: null, payment_intent: null, metadata: {} },
-      ...{ created: this.nowSeconds(), success_url: null, cancel_url: null, payment_link: null },
+      id,
+      object: "checkout.session",
+      status: "open",
+      payment_status: "unpaid",
+      url: `${this.url}/pay/${id}`,
+      subscription: null,
+      payment_intent: null,
+      metadata: {},
+      created: this.nowSeconds(),
+      success_url: null,
+      cancel_url: null,
+      payment_link: null,
       amount_total: (price?.unit_amount ?? 0) * Number(asked["line_items[0][quantity]"] ?? 1),
       currency: price?.currency ?? "eur",
       ...made,

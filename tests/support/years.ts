@@ -109,8 +109,16 @@ export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEac
   Object.assign(process.env, stage.environment);
   const db = await stage.open();
   const figures = {
-    ...{ years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 },
-    ...{ restores: 0, pages: 0, amounts: 0 },
+    years: 0,
+    acts: 0,
+    events: 0,
+    dropped: 0,
+    purchases: 0,
+    licensedDays: 0,
+    unpaidDays: 0,
+    restores: 0,
+    pages: 0,
+    amounts: 0,
   };
   const wrong = { ...noneWrong };
   const examples: string[] = [];
@@ -195,10 +203,21 @@ class Life {
     await addAccount(this.db, email, { plan: "trial", trial_ends_at_ms: this.nowMs }, this.nowMs);
     const dunning = this.oneOf(["cancel", "unpaid", "leave"] as const);
     return {
-      ...{ email, dunning, cardFails: false, isGiven: false },
-      ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
-      ...{ packs: [], creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
-      ...{ termsWrongSinceMs: undefined, given: undefined, told: undefined, amountsWrong: [], actedAtMs: 0 },
+      email,
+      dunning,
+      cardFails: false,
+      isGiven: false,
+      mustRunSinceMs: undefined,
+      mayNotSinceMs: undefined,
+      packs: [],
+      creditsWrongSinceMs: undefined,
+      wasTwice: false,
+      story: [],
+      termsWrongSinceMs: undefined,
+      given: undefined,
+      told: undefined,
+      amountsWrong: [],
+      actedAtMs: 0,
     };
   }
 

@@ -126,8 +126,16 @@ export async function* listCreditEntries(db: Db, accountId: string) {
       const paid = amount === null || currency === null ? null : moneyAsDecimal(amount, currency);
       const [credits, at] = [toCredits(thousandths), asIso(created_at_ms)];
       return {
-        ...{ credits, reason, at, balance: toCredits(balance) },
-        ...{ paid, currency: currency?.toUpperCase() ?? null, price, checkout, backend, reference },
+        credits,
+        reason,
+        at,
+        balance: toCredits(balance),
+        paid,
+        currency: currency?.toUpperCase() ?? null,
+        price,
+        checkout,
+        backend,
+        reference,
       };
     });
   }

@@ -77,7 +77,10 @@ export function exportHolds(db: Db, accountId: string) {
     (last ? after(last) : ordered).limit(limit).execute(),
   );
   return mapPages(pages, ({ reason, reference, closed_as, ...hold }) => ({
-    ...{ credits: toCredits(hold.thousandths), backend: hold.backend_id, reason, reference },
+    credits: toCredits(hold.thousandths),
+    backend: hold.backend_id,
+    reason,
+    reference,
     createdAt: asIso(hold.created_at_ms),
     expiresAt: asIso(hold.expires_at_ms),
     closedAs: closed_as,

@@ -139,7 +139,10 @@ async function writeInvitation(
       ...columns,
       plan,
       given_plan: plan === "licensed" ? given_plan : null,
-      ...{ trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths },
+      trial_ends_at_ms,
+      trial_days,
+      assistant_limit,
+      credit_thousandths,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + invitationMs,
     })

@@ -88,7 +88,9 @@ export async function* listWaitlist(db: Db) {
   const rows = paginate<ListedWaiting>((last, limit) => selectWaitlist(db, last).limit(limit).execute());
   for await (const page of rows) {
     yield page.map(({ email, joined_at_ms, confirmed_at_ms, invited_at_ms }) => ({
-      ...{ email, joinedAt: asIso(joined_at_ms), confirmedAt: asIso(confirmed_at_ms) },
+      email,
+      joinedAt: asIso(joined_at_ms),
+      confirmedAt: asIso(confirmed_at_ms),
       invitedAt: asIso(invited_at_ms),
     }));
   }

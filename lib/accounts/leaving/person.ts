@@ -57,18 +57,27 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     ).map(({ id, created_at_ms }) => ({ id, createdAt: asIso(created_at_ms) })),
     mails: (await selectEmails(db, id).execute()).map(describeMail),
     signInMails: (await attemptsTo(db, email).execute()).map(({ kind, at_ms, state, failure }) => ({
-      ...{ kind, at: asIso(at_ms), state, failure },
+      kind,
+      at: asIso(at_ms),
+      state,
+      failure,
     })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     emailChanges: emailChanges.map((change) => ({
-      ...{ from: change.from_email, to: change.to_email, askedAt: asIso(change.asked_at_ms) },
-      ...{ until: asIso(change.until_ms), changedAt: asIso(change.changed_at_ms), askedBy: change.asked_by },
+      from: change.from_email,
+      to: change.to_email,
+      askedAt: asIso(change.asked_at_ms),
+      until: asIso(change.until_ms),
+      changedAt: asIso(change.changed_at_ms),
+      askedBy: change.asked_by,
       confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },
     })),
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),
     appAnswers: (await selectAppAnswers(db, id).execute()).map(({ app, told, at_ms }) => ({
-      ...{ app, told, since: asIso(at_ms) },
+      app,
+      told,
+      since: asIso(at_ms),
     })),
     endedApps: toEndedApps(await endedApps(db, id, nowMs).execute()).map(describeEndedApp),
     passkeys: (await listPasskeys(db, id)).map(describePasskey),
@@ -83,11 +92,15 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
         }
       : null,
     invitations: invitations.map(({ plan, created_at_ms, expires_at_ms, accepted_at_ms }) => ({
-      ...{ plan, createdAt: asIso(created_at_ms), expiresAt: asIso(expires_at_ms) },
+      plan,
+      createdAt: asIso(created_at_ms),
+      expiresAt: asIso(expires_at_ms),
       acceptedAt: asIso(accepted_at_ms),
     })),
     changes: mapPages(listAudit(db, { whom: names }), ({ at_ms, who, what }) => ({
-      ...{ at: asIso(at_ms), who, what },
+      at: asIso(at_ms),
+      who,
+      what,
     })),
   };
 }
@@ -109,7 +122,10 @@ function exportEvents(db: Db, accountId: string) {
 function describeSession(session: Session) {
   const { kind, name, told, startedIn, renewedFrom } = session;
   return {
-    ...{ kind, name, origin: session.app_origin, begunAt: asIso(session.begun_at_ms) },
+    kind,
+    name,
+    origin: session.app_origin,
+    begunAt: asIso(session.begun_at_ms),
     lastSeenAt: asIso(session.last_seen_at_ms),
     endsAt: asIso(session.expires_at_ms),
     lastDate: asIso(session.last_date_ms),
@@ -118,7 +134,9 @@ function describeSession(session: Session) {
     inTurnSince: asIso(session.in_turn_since_ms),
     boundSince: asIso(session.bound_at_ms),
     confirmedAt: asIso(session.confirmed_at_ms),
-    ...{ confirmedBy: session.confirmed_by, startedIn, renewedFrom },
+    confirmedBy: session.confirmed_by,
+    startedIn,
+    renewedFrom,
   };
 }
 

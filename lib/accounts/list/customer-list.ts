@@ -140,8 +140,12 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
     const subscription = currentLicence(subscriptions.filter(({ account_id }) => account_id === row.id));
     const { tag: state, light } = standingOf(parseAccount(row, nowMs), subscription, nowMs);
     return {
-      ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
-      ...{ state, light },
+      id: row.id,
+      email: row.email,
+      customerId: row.customer_id,
+      since_ms: row.since_ms,
+      state,
+      light,
       licence: subscription ? licenceStateOf(subscription) : null,
       subscription,
       sums: sums.filter(({ account_id }) => account_id === row.id),
@@ -164,7 +168,11 @@ export function listCustomers(
 /** The rows of a customer in CSV and JSON: one for each currency that was paid in, because amounts of two are no sum. */
 export function toCustomerRows({ email, customerId, state, licence, subscription, sums }: Customer) {
   const customer = {
-    ...{ email, customer: customerId, state, licence, subscription: subscription?.id ?? null },
+    email,
+    customer: customerId,
+    state,
+    licence,
+    subscription: subscription?.id ?? null,
     price: subscription?.price_id ?? null,
     periodEnds: asIso(subscription?.period_ends_ms),
     unpaidSince: asIso(subscription?.unpaid_since_ms),

@@ -30,7 +30,11 @@ export function newTerms({ plan, trial_ends_at_ms, trial_days }: AccountTerms, n
   return {
     plan: isHobby ? plan : "trial",
     trial_ends_at_ms: isHobby ? null : trialEnd({ trial_ends_at_ms, trial_days }, nowMs),
-    ...{ given_plan: null, paid_plan: null, assistant_limit: null, own_features: null, own_limits: null },
+    given_plan: null,
+    paid_plan: null,
+    assistant_limit: null,
+    own_features: null,
+    own_limits: null,
   };
 }
 

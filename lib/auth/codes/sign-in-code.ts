@@ -73,8 +73,15 @@ export async function makeCode(
     const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
     const codeHash = share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`);
     await insertCode(transaction, {
-      ...{ browser_hash: hashSecret("sign-in", browser), email, code_hash: codeHash, share, characters },
-      ...{ tries: 0, created_at_ms: nowMs, expires_at_ms: untilMs, asker_hash: address ?? null },
+      browser_hash: hashSecret("sign-in", browser),
+      email,
+      code_hash: codeHash,
+      share,
+      characters,
+      tries: 0,
+      created_at_ms: nowMs,
+      expires_at_ms: untilMs,
+      asker_hash: address ?? null,
     });
     if (isAlreadyMailed) return { browser, code: undefined };
     if (share === "long") {

@@ -73,10 +73,17 @@ function toInvoice(invoice: Stripe.Invoice, charged: Map<string, Charged>): Invo
   const returned = payments.reduce((sum, { refunded }) => sum + refunded, 0);
   const { subscription } = invoice.parent?.subscription_details ?? {};
   return {
-    ...{ id, atMs: created * 1000, status: status as Invoice["status"], currency, total },
-    ...{ due: amount_remaining, paid: amount_paid, refunded: Math.min(returned, amount_paid) },
+    id,
+    atMs: created * 1000,
+    status: status as Invoice["status"],
+    currency,
+    total,
+    due: amount_remaining,
+    paid: amount_paid,
+    refunded: Math.min(returned, amount_paid),
     item: itemOf(invoice),
-    ...{ pdf: secureAddress(invoice.invoice_pdf), page: secureAddress(invoice.hosted_invoice_url) },
+    pdf: secureAddress(invoice.invoice_pdf),
+    page: secureAddress(invoice.hosted_invoice_url),
     next: nextOf(invoice),
     isPaying: status === "open" && payments.some(({ isPending }) => isPending),
     subscription: subscription && idOf(subscription),

@@ -56,7 +56,9 @@ export async function settleCheckout(
   const { session_id: checkout, price_id } = known;
   const inWords = (amount: number) => currency && moneyInWords(amount, currency);
   const facts = {
-    ...{ price: price_id, checkout, paid: inWords(amount) },
+    price: price_id,
+    checkout,
+    paid: inWords(amount),
     ...(returned > 0 && { returned: inWords(returned) }),
   };
   const outcome = await changeAccount(db, { buyer, what, facts }, nowMs, async (transaction, account) => {

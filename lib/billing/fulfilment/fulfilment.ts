@@ -105,7 +105,9 @@ async function readSession(db: Db, id: string) {
   if (!sale) return undefined;
   const charge = chargeOf(session);
   return {
-    ...{ session, sale, state: stateOf(session) },
+    session,
+    sale,
+    state: stateOf(session),
     isCharged: session.status === "complete" && session.payment_status !== "unpaid",
     payment: charge && isPaid(charge) ? await readPayment(charge) : undefined,
   };

@@ -167,7 +167,9 @@ async function findApps(db: Db, mail: Ending, nowMs: number) {
     .execute();
   const [owner] = sessions;
   const apps = sessions.map(({ name, app_origin: origin, endsAtMs }) => ({
-    ...{ name: name ?? "An app", origin, endsAtMs },
+    name: name ?? "An app",
+    origin,
+    endsAtMs,
   }));
   return owner && { to: owner.email, apps };
 }

@@ -40,13 +40,11 @@ export const licenceMails = {
     find: findFailed,
     examples: (atMs) => ({
       "payment-failed": {
-        ...{
-          unpaidSinceMs: atMs,
-          stopsAtMs: atMs + 14 * dayMs,
-          status_reason: null,
-          due: "€49",
-          planTitle: "Office",
-        },
+        unpaidSinceMs: atMs,
+        stopsAtMs: atMs + 14 * dayMs,
+        status_reason: null,
+        due: "€49",
+        planTitle: "Office",
         triedAtMs: atMs + 3 * dayMs,
       },
     }),
@@ -80,7 +78,9 @@ export const licenceMails = {
     find: findEnding,
     examples: (atMs) => ({
       "licence-ending": {
-        ...{ endsAtMs: atMs + 3 * dayMs, after: "nothing" as const, plan: "Office" },
+        endsAtMs: atMs + 3 * dayMs,
+        after: "nothing" as const,
+        plan: "Office",
         price: "€49 a month",
       },
     }),

@@ -109,7 +109,9 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     // What was promised is paid, also if the owner wants less by now; more than that is not.
     await set(owner, { limit: "1" });
     expect(await write(`/v1/holds/${held.id}/settle`, { credits: "2.5" })).toMatchObject({
-      ...{ status: 409, left: 0, error: { code: "monthly_limit_reached" } },
+      status: 409,
+      left: 0,
+      error: { code: "monthly_limit_reached" },
     });
     expect(await write(`/v1/holds/${held.id}/settle`, { credits: "1.5" })).toMatchObject({ status: 200 });
     await set(owner, { limit: "10" });
@@ -223,7 +225,9 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     await spend(owner, "2");
     const exported = await service.adminJson("person", "export", owner.email);
     expect(exported.creditLimits).toEqual({
-      ...{ monthly: 7, spentThisMonth: 2, mailBelow: 20 },
+      monthly: 7,
+      spentThisMonth: 2,
+      mailBelow: 20,
       lowSince: expect.any(String),
       automaticPurchase: { price: null, below: null, most: null, dueAt: null, stopped: null },
     });

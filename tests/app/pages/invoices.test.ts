@@ -81,7 +81,9 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     stripe.renew(subscription, { isPaid: false });
     const open = newestOf(customer);
     Object.assign(open, {
-      ...{ currency: "huf", total: 999_000, amount_remaining: 499_000 },
+      currency: "huf",
+      total: 999_000,
+      amount_remaining: 499_000,
       hosted_invoice_url: "https://invoice.stripe.com/i/acct_standin/test_x",
     });
     await shop.deliverAll();

@@ -52,7 +52,9 @@ describe.each(engines)("what used an owner's credits, on $name", async (engine) 
     const film = await spend(worker, "9", "A film <b>of all</b>");
     await write(worker, `/v1/entries/${film.id}/reverse`, { credits: "4", reason: "Too long" });
     const hold = await write(worker, `/v1/accounts/${owner.id}/holds`, {
-      ...{ credits: "2", reason: "A song", expiresInSeconds: 600 },
+      credits: "2",
+      reason: "A song",
+      expiresInSeconds: 600,
     });
     await write(worker, `/v1/holds/${hold.id}/settle`, {});
     await service.adminJson("credits", "add", owner.email, "-60", "--reason", "not a backend's");

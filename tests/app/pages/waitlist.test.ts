@@ -187,7 +187,8 @@ describe.each(engines)("the waitlist on $name", async (engine) => {
       ["remove", ""],
     ] as const) {
       expect(await service.admin("waitlist", command, "nobody@example.com")).toEqual({
-        ...{ code: 1, stdout: "" },
+        code: 1,
+        stdout: "",
         stderr: `not_found: This email is not on the waitlist. See 'waitlist list'${words}.\n`,
       });
     }

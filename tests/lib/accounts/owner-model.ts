@@ -54,7 +54,13 @@ export type Seen = {
 
 export const nobody = (email: string): Owner => ({
   email,
-  ...{ trialEndsAtMs: 0, packs: [], ran: false, entries: [], holds: [], mails: [], waiting: [] },
+  trialEndsAtMs: 0,
+  packs: [],
+  ran: false,
+  entries: [],
+  holds: [],
+  mails: [],
+  waiting: [],
 });
 
 /** `LICENCE_GRACE_DAYS`. */

@@ -535,7 +535,11 @@ class Story {
       entries: { credits: number }[];
     };
     return {
-      ...{ status, balance, held, mails: kinds, app: answer },
+      status,
+      balance,
+      held,
+      mails: kinds,
+      app: answer,
       trialEndsAtMs: status === "trial" ? Date.parse(trialEndsAt) : undefined,
       entries: entries.map(({ credits }) => credits).sort((one, other) => one - other),
     };
@@ -614,7 +618,8 @@ describe.each(engines)("four owners on $name", async (engine) => {
     try {
       for (let round = seed; performance.now() < untilMs; round++) {
         const { failed, errorInstance } = await fc.check(property, {
-          ...{ numRuns: 10, seed: round },
+          numRuns: 10,
+          seed: round,
           interruptAfterTimeLimit: 120_000,
         });
         if (failed) expect.fail(`SEED=${round}\n${(errorInstance as Error).message}`);

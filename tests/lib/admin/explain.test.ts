@@ -172,8 +172,14 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
       mailsNotOpened: 0,
       unsubscribedIn30Days: 1,
       customers: {
-        ...{ "past-due": 0, unpaid: 0, unfinished: 0, paused: 0 },
-        ...{ ending: 0, refunded: 0, disputed: 0, unknown: 0 },
+        "past-due": 0,
+        unpaid: 0,
+        unfinished: 0,
+        paused: 0,
+        ending: 0,
+        refunded: 0,
+        disputed: 0,
+        unknown: 0,
       },
       billing: {
         unclaimed: 0,

@@ -27,7 +27,10 @@ describe.each(engines)("operators while a backend is busy on $name", async (engi
     expect(again.text).toContain("This was done before. The balance is now 7.");
     // What is refused comes back as a form that can be sent.
     const anew = await ann.submit("/account/credits", {
-      ...{ email, once: hiddenField(again, "once"), amount: "5", reason: "a present" },
+      email,
+      once: hiddenField(again, "once"),
+      amount: "5",
+      reason: "a present",
     });
     expect(anew.status).toBe(303);
     expect(JSON.parse((await worker.get(`/v1/accounts/${id}`)).text).balance).toBe(12);

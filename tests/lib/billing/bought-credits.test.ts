@@ -126,7 +126,10 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
     expect(audit.filter(({ after }) => String(after).includes(session))).toEqual([]);
     expect(audit.filter(({ after }) => String(after).includes(theirs))).toHaveLength(1);
     expect(audit.map(({ after }) => JSON.parse(String(after)))).toContainEqual({
-      ...{ credit_thousandths: 500_000, price: "price_pack", checkout: "(erased)", paid: "€10.00" },
+      credit_thousandths: 500_000,
+      price: "price_pack",
+      checkout: "(erased)",
+      paid: "€10.00",
     });
   });
 });

@@ -13,7 +13,12 @@ describe.each(engines)("a year of purchases with restores on $name", (engine) =>
     process.stderr.write(`${engine.name}: ${JSON.stringify(figures)}\n`);
     await stage.clear();
     expect(figures, `seed ${seed}: ${examples.slice(0, 10).join("\n")}`).toMatchObject({
-      ...{ failed: 0, lostLicence: 0, unpaidLicence: 0, credits: 0, unnamed: 0, soldAgain: 0 },
+      failed: 0,
+      lostLicence: 0,
+      unpaidLicence: 0,
+      credits: 0,
+      unnamed: 0,
+      soldAgain: 0,
     });
     expect(figures.restores).toBeGreaterThan(10);
     expect(figures.lostAccounts).toBeGreaterThan(0);

@@ -13,7 +13,11 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
   const { stripe } = shop;
   const invoiceOf = (customer: string) => ({
     ...(stripe.invoices.values().next().value ?? expect.fail("no invoice")),
-    ...{ id: `in_of_${customer}`, customer, status: "open" as const, parent: null, intents: [] },
+    id: `in_of_${customer}`,
+    customer,
+    status: "open" as const,
+    parent: null,
+    intents: [],
   });
   const office = await OfficeBrowser.enrol(shop.service, "ann");
 

@@ -4,7 +4,10 @@ import { writeFeed } from "@/lib/docs/feed";
 it("a feed has its entries newest first, each in a second of its own, whatever else began or ended in it", () => {
   const entry = (anchor: string, updated: string) => ({ anchor, title: anchor, updated, text: "" });
   const { body } = writeFeed({
-    ...{ title: "Status", page: "/status", self: "/status.atom", updated: "1970-01-01T00:00:00Z" },
+    title: "Status",
+    page: "/status",
+    self: "/status.atom",
+    updated: "1970-01-01T00:00:00Z",
     entries: [
       entry("mcp", "2026-11-20T10:00:00.250Z"),
       entry("accounts", "2026-11-20T10:00:00.250Z"),

@@ -386,7 +386,8 @@ it.each(engines)(
     expect((await second.admin("check")).stdout).toContain("the secrets of webhooks");
     expect(await second.adminJson("webhook", "list")).toMatchObject([{ state: "locked" }]);
     expect(await second.admin("webhook", "test", id)).toEqual({
-      ...{ code: 1, stdout: "" },
+      code: 1,
+      stdout: "",
       stderr:
         "invalid_request: The secret of this webhook was encrypted with another APP_SECRET, so nothing is sent to it. Set that as APP_SECRET_PREVIOUS, for the server and for commands. If it is lost, rotate the secret of the webhook, and give the new one to its receiver.\n",
     });

@@ -300,8 +300,12 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   it("leaves a mail of a kind that only a newer build knows as it is, until its owner is erased", async () => {
     const kind = "new moon";
     const mail = {
-      ...{ id: "1", kind, sealed: seal("security-mail:v1", "1", JSON.stringify({ kind, to: email })) },
-      ...{ attempts: 0, next_attempt_at_ms: nowMs, expires_at_ms: nowMs + dayMs },
+      id: "1",
+      kind,
+      sealed: seal("security-mail:v1", "1", JSON.stringify({ kind, to: email })),
+      attempts: 0,
+      next_attempt_at_ms: nowMs,
+      expires_at_ms: nowMs + dayMs,
     };
     await db.insertInto("sign_in_mails").values(mail).execute();
     nowMs += 60 * minuteMs;

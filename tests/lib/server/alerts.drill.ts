@@ -174,7 +174,19 @@ async function startSite() {
     );
 
   return {
-    ...{ pair, redis, inbox, stripe, clock, disk, instances, a, b, scrape, request, liveAMinute, renewToken },
+    pair,
+    redis,
+    inbox,
+    stripe,
+    clock,
+    disk,
+    instances,
+    a,
+    b,
+    scrape,
+    request,
+    liveAMinute,
+    renewToken,
     /** Signs a browser in with the code that is mailed. */
     async signIn(email: string) {
       const browser = new Browser(b);

@@ -21,8 +21,11 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     const inbox = await startSmtpInbox();
     Object.assign(process.env, besideDatabaseUrl); // for the mail that the test queues
     const environment = {
-      ...{ ...stage.environment, ...besideDatabaseUrl, SIGN_IN: "local" },
-      ...{ EMAIL_FROM: "office@example.com", SMTP_URL: `smtp://127.0.0.1:${inbox.port}` },
+      ...stage.environment,
+      ...besideDatabaseUrl,
+      SIGN_IN: "local",
+      EMAIL_FROM: "office@example.com",
+      SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
     };
     const before = await Service.start(environment, { folder });
     const today = await Service.make(environment);
