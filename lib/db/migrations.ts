@@ -68,6 +68,6 @@ export const migrations: Record<string, SchemaChange> = {
     holds_account: null,
     events_written: "events (account_id, seq)",
   },
-  "341-swept-events": ["alter table event_numbers add column swept_event text"],
   "342-moved-accounts": ["alter table email_changes add column asked_by text"],
+  "343-swept-events": ["alter table event_numbers add column swept_event text"],
 };

@@ -13,7 +13,7 @@ const friend = "friend@example.com";
 
 /** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
-  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|given_plan|paid_plan|own_features|own_limits|given_after|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|top_up_price|top_up_stopped|type|types|data|lease_by|sealed_secret|sealed_former|time_zone)$/;
+  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|given_plan|paid_plan|own_features|own_limits|given_after|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|swept_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|top_up_price|top_up_stopped|type|types|data|lease_by|sealed_secret|sealed_former|time_zone)$/;
 
 /** Columns that contain exactly one address or one subject. */
 const identities = ["email", "from_email", "to_email", "subject"];
