@@ -33,7 +33,7 @@ async function openWithPasskey(page: Page, service: Service, name: string) {
   const email = newEmail(name);
   const device = await giveAuthenticator(page);
   await openAccount(page, service, email, "--plan", "licensed");
-  await expect(page.getByText("Next time, sign in with your fingerprint")).toBeVisible();
+  await expect(page.getByText("Sign in next time with your fingerprint")).toBeVisible();
   await page.goto("/home/access");
   await addPasskey(page);
   return { email, device };
