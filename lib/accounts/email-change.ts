@@ -14,9 +14,10 @@ import { hashEmail, hashMailbox, isSuppressed, suppress } from "@/lib/mail/outbo
 /*
  * An owner moves their account to another email. They prove who they are, and then the button behind the link of a mail is
  * pressed in both mailboxes; a code that was mailed to the old one just before counts as its word. Until then nothing
- * changes. That the new email has an account is said in that mailbox alone. Of an owner who cannot read the old mailbox any more an
- * operator gives its word: then it can stop the change, and the new one is asked a day later. The requests of a day are kept, because they
- * are counted; those that were carried out are kept for `RETENTION_DAYS`, so that an erasure finds the former email.
+ * changes. That the new email has an account is said in that mailbox alone. For an owner who cannot read the old mailbox any
+ * more, an operator gives its word: then it can stop the change, and the new one is asked a day later. The requests of a day
+ * are kept, because they are counted; those that were carried out are kept for `RETENTION_DAYS`, so that an erasure finds the
+ * former email.
  */
 
 /** How long the links work. */

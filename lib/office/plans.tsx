@@ -10,6 +10,8 @@ import {
 import { act } from "@/lib/admin/act";
 import { parseSlug } from "@/lib/admin/arguments";
 import { planActs, planFields } from "@/lib/admin/plan";
+import { readAmount } from "@/lib/billing/prices/prices";
+import { settings } from "@/lib/config/settings";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import { addressOf, invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -23,12 +25,23 @@ async function show(call: OfficeCall) {
     listed.map(({ name }) => name),
   );
   const chosen = listed.find(({ name }) => name === call.input("plan"));
+  const amounts = await readAmounts(chosen ? [chosen] : listed, call.nowMs);
   if (chosen)
     return (
       <>
         <p>
           <a href={plans.path}>All plans</a>
         </p>
+        <dl>
+          <dt>Accounts that have it</dt>
+          <dd>
+            <Accounts name={chosen.name} count={counts.get(chosen.name) ?? 0} />
+          </dd>
+          <dt>Price</dt>
+          <dd>
+            <Prices prices={chosen.prices} amounts={amounts} />
+          </dd>
+        </dl>
         <ActForm act={change} call={call} hidden={{ plan: chosen.name }} current={planFields(chosen)}>
           <button type="submit">Save the plan</button>
         </ActForm>
@@ -44,7 +57,7 @@ async function show(call: OfficeCall) {
         columns={{
           Plan,
           "What is in it": Contents,
-          Prices: ({ prices }) => prices.join(", ") || "–",
+          Prices: ({ prices }) => <Prices prices={prices} amounts={amounts} />,
           Accounts: ({ name }) => <Accounts name={name} count={counts.get(name) ?? 0} />,
           Edit: Changes,
         }}
@@ -90,6 +103,27 @@ function Contents({ features, limits, creditsAMonth }: DescribedPlan) {
     <>
       <UntrustedText>{titles}</UntrustedText>
       {counted.length > 0 && <small>{counted.join(" · ")}</small>}
+    </>
+  );
+}
+
+/** What prices come to, by their ids at Stripe: those that it names in time. */
+async function readAmounts(of: DescribedPlan[], nowMs: number): Promise<Map<string, string>> {
+  if (!settings().billing) return new Map();
+  const ids = of.flatMap(({ prices }) => prices);
+  const amounts = await Promise.all(ids.map((id) => readAmount(id, undefined, nowMs)));
+  return new Map(ids.flatMap((id, at) => (amounts[at] ? [[id, amounts[at]] as const] : [])));
+}
+
+/** What it costs, and below that the ids at Stripe. */
+function Prices({ prices, amounts }: { prices: string[]; amounts: Map<string, string> }) {
+  if (prices.length === 0) return <None />;
+  const known = prices.flatMap((id) => amounts.get(id) ?? []);
+  if (known.length === 0) return prices.join(", ");
+  return (
+    <>
+      {known.join(" or ")}
+      <small>{prices.join(", ")}</small>
     </>
   );
 }

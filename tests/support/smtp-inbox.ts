@@ -70,13 +70,15 @@ export async function startRelay(replies: Record<string, string>) {
     };
     say("", "220 relay.example.net");
     let isMail = false;
-    createInterface(socket).on("line", (line) => {
+    const lines = createInterface(socket);
+    lines.on("line", (line) => {
       const command = isMail ? line : (line.split(" ")[0] ?? "");
       if (isMail && line !== ".") return;
       say(command, command === "DATA" ? "354 go on" : "250 fine");
       isMail = command === "DATA" && !replies.DATA;
     });
-    socket.on("error", () => {});
+    // Lines repeat an error of what they read.
+    for (const one of [socket, lines]) one.on("error", () => {});
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   relay.port = (server.address() as AddressInfo).port;

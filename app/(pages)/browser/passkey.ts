@@ -61,8 +61,7 @@ export async function createPasskey(
   { options, action }: Addresses,
   fields: Record<string, string>,
 ): Promise<void> {
-  const answer = await post(options, new URLSearchParams(fields));
-  const asked: AskedNew = await answer.json();
+  const asked: AskedNew = await (await post(options, new URLSearchParams(fields))).json();
   const publicKey = {
     ...asked,
     challenge: fromBase64url(asked.challenge),
@@ -81,8 +80,8 @@ function toJson(credential: Credential | null): string {
   const { attestationObject } = response as AuthenticatorAttestationResponse;
   const { authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
   const id = toBase64url(rawId);
-  const clientDataJSON = toBase64url(response.clientDataJSON);
-  const parts = { attestationObject, authenticatorData, signature, userHandle };
+  const { clientDataJSON } = response;
+  const parts = { clientDataJSON, attestationObject, authenticatorData, signature, userHandle };
   const written = Object.entries(parts).map(([name, bytes]) => [
     name,
     bytes?.byteLength ? toBase64url(bytes) : undefined,
@@ -91,7 +90,7 @@ function toJson(credential: Credential | null): string {
     id,
     rawId: id,
     type,
-    response: { clientDataJSON, ...Object.fromEntries(written) },
+    response: Object.fromEntries(written),
   });
 }
 

@@ -106,7 +106,9 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
   const last = recorded.get(sessionId);
   if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;
   if (waiting.size >= maxRemembered) return;
-  const check = { told, atMs: nowMs, isNew: last?.told !== told };
+  // It stays new until it is written, also if the clock has jumped by a minute in between.
+  const isNew = last?.told !== told || waiting.get(sessionId)?.isNew === true;
+  const check = { told, atMs: nowMs, isNew };
   recorded.set(sessionId, check, nowMs);
   waiting.set(sessionId, check);
   if (waiting.size === 1) afterResponse(writeWaiting);

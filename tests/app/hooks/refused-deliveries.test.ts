@@ -44,9 +44,9 @@ describe.each(engines)("deliveries of a provider on $name", (engine) => {
     expect((await operator.open("/today")).text).toContain(
       "<h2>Deliveries are refused</h2><p>/hooks/stripe refused",
     );
-    const lines = service.log.split("\n").filter((line) => line.includes("a delivery was refused"));
-    expect(lines, "once a minute").toHaveLength(1);
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ hook: "/hooks/stripe", reason: "another secret" });
+    const lines = () => service.log.split("\n").filter((line) => line.includes("a delivery was refused"));
+    await eventually(async () => expect(lines(), "once a minute").toHaveLength(1));
+    expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ hook: "/hooks/stripe", reason: "another secret" });
     const figures = await (
       await fetch(`http://127.0.0.1:${service.environment.METRICS_PORT}/metrics`)
     ).text();

@@ -32,7 +32,7 @@ describe.each(["bash", "zsh", "fish"])("completion for %s", (shell) => {
   it("knows the commands, their parts and their options", async () => {
     expect(await complete("")).toEqual(expect.arrayContaining(["account", "backup", "check", "completion"]));
     expect(await complete("acc")).toEqual(["account"]);
-    expect((await complete("account", "")).sort()).toEqual(["add", "delete", "list", "set", "show"]);
+    expect((await complete("account", "")).sort()).toEqual(["add", "delete", "list", "move", "set", "show"]);
     expect(await complete("--json", "account", "s")).toEqual(expect.arrayContaining(["set", "show"]));
     expect(await complete("account", "add", "ceo@example.com", "--pl")).toEqual(["--plan"]);
     expect(await complete("check", "--js")).toEqual(["--json"]);
