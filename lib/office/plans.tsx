@@ -122,8 +122,7 @@ function Prices({ prices, amounts }: { prices: string[]; amounts: Map<string, st
   if (known.length === 0) return prices.join(", ");
   return (
     <>
-      {known.join(" or ")}
-      <small>{prices.join(", ")}</small>
+      {known.join(" or ")} <small>{prices.join(", ")}</small>
     </>
   );
 }
