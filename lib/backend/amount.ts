@@ -1,8 +1,8 @@
 import { maxThousandths } from "@/lib/accounts/credits/ledger";
 
 /**
- * Parses an amount of credits exactly: a text such as `"0.125"`, or `"1E+3"` as decimals of Java and Python write it, or a JSON number, of which the JSON source is given as a
- * {@link JsonNumber} because a float has lost it.
+ * Parses an amount of credits exactly: a text such as `"0.125"`, or `"1E+3"` as decimals of Java and Python write it, or a
+ * JSON number, of which the JSON source is given as a {@link JsonNumber} because a float has lost it.
  *
  * @returns the thousandths; `undefined` if it has more than three decimals, is below 0 or above the maximum balance, or is
  * no amount at all

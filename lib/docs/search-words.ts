@@ -31,7 +31,7 @@ export const synonyms = [
   "sdk library client",
 ].map((group) => group.split(" "));
 
-/** The words that people use for a section and that its text does not, by path and anchor; of operations, {@link operationWords}. */
+/** The words that people type for a section and that its text lacks, by path and anchor. Those of operations are with their words. */
 export const sectionWords: Readonly<Record<string, string>> = {
   [to.quickStart]: "tutorial getting started begin curl",
   [`${to.quickStart}#test-without-an-account`]:

@@ -32,7 +32,10 @@ function cookiesIn(headers: CookieHeaders): Map<string, string[]> {
     const name = pair.slice(0, Math.max(0, end)).replace(/^[ \t]+/, "");
     // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
     const value = withoutBlanksAtEnd(pair.slice(end + 1)).replace(/^"(.*)"$/, "$1");
-    if (name !== "" && value !== "") cookies.set(name, [...(cookies.get(name) ?? []), value]);
+    if (name === "" || value === "") continue;
+    const values = cookies.get(name);
+    if (values) values.push(value);
+    else cookies.set(name, [value]);
   }
   parsed.set(headers, cookies);
   return cookies;

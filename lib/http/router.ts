@@ -42,8 +42,8 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithSch
 
 /**
  * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address lacks, 308
- * to the page without a slash at its end or a dot behind its host, 302 to today's client file, 421 at another host. `undefined` if its route's handler
- * answers it, or, without a route, the page that says that there is nothing.
+ * to the page without a slash at its end or a dot behind its host, 302 to today's client file, 421 at another host.
+ * `undefined` if its route's handler answers it, or, without a route, the page that says that there is nothing.
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
   const refused = rejectUnrouted(call);
@@ -106,9 +106,9 @@ function redirectEarlierClient(call: Call): Answer | undefined {
   const { site, method, path } = call;
   const { clientVersion: today = "" } = site;
   const [folder, version = "", major] = /\/((\d+)\.\d+\.\d+)\/(?=[^/]+$)/.exec(path) ?? [];
+  if (!folder || !today.startsWith(`${major}.`) || !readMethods.includes(method)) return undefined;
   const isEarlier = version.localeCompare(today, "en", { numeric: true }) < 0;
-  if (!folder || !isEarlier || !today.startsWith(`${major}.`) || !readMethods.includes(method))
-    return undefined;
+  if (!isEarlier) return undefined;
   const newest = path.replace(folder, `/${today}/`);
   const route = site.routeAt(newest);
   if (!route) return undefined;

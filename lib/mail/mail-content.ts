@@ -210,7 +210,7 @@ function renderBlock(block: Block): string {
   return `<p style="margin: 0 0 16px;">${link}</p>`;
 }
 
-/** A line for each: its name, and beside it what is so. */
+/** A row for each fact: its name, then what is so. */
 function renderFacts(facts: Facts): string {
   const cell = `border-top: 1px solid ${light.line}; text-align: left; vertical-align: top;`;
   const rows = known(facts).map(

@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 
 /**
- * File systems of other machines, as statfs(2) numbers them: SQLite's log needs memory that all its readers share, which these do
- * not have (https://sqlite.org/wal.html). Buckets and the folders of a Mac in its containers are by FUSE, those of Windows in WSL by 9P.
+ * File systems of other machines, as statfs(2) numbers them: SQLite's log needs memory that all its readers share, which these
+ * do not have (https://sqlite.org/wal.html). Buckets, and the folders of a Mac in its containers, are by FUSE; those of Windows
+ * in WSL by 9P.
  */
 const shares: Record<number, string> = {
   26985: "NFS", // 0x6969

@@ -1,4 +1,7 @@
-/** Reads the text of another service's response, without a byte order mark. Throws if it is larger than `maxBytes`: the rest is not read. */
+/**
+ * Reads the text of another service's response, without a byte order mark. Throws if it is larger than `maxBytes`: the rest is
+ * not read.
+ */
 export async function readBounded(body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

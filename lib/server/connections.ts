@@ -135,8 +135,8 @@ export class Connections {
 
   /**
    * Every exchange has a deadline, from the request's head to the last byte that the client reads, which a slow client moves
-   * by reading on, and the bytes that clients do not read are bounded in all: beyond it, exchanges of the networks with most of them end, the oldest first. Node
-   * has neither.
+   * by reading on. The bytes that clients do not read are bounded in all: beyond it, exchanges of the networks with most of
+   * them end, the oldest first. Node has neither.
    */
   private endOverdue(): void {
     const { withinMs, bytesPerSecond, unreadBytes } = this.bounds;

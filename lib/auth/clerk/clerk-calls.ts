@@ -77,7 +77,7 @@ export async function renewAtClerk(call: Call, signIn: ClerkSettings): Promise<H
 /**
  * The request with `APP_URL` as its origin. Clerk redirects the browser back to the host of the request, and a proxy or
  * a client can send any host. Parameters that lead to another site are removed, and `__session` cookies of others: of
- * several the library reads the first, and it takes one that is no JWT for a session of ours that cannot be renewed.
+ * several the library reads the first, and one that is no JWT is a session that cannot be renewed to it.
  */
 function toLibrary(
   { url: { pathname, search }, headers: sent, method }: Call,

@@ -83,7 +83,7 @@ export const invitationMails = {
         { label: "Confirm my address", url: confirmationUrl(token) },
       ],
       footer: [
-        "If you didn’t join, ignore this email, and the address leaves the waitlist. Whoever enters it again, it gets at most one email like this a week.",
+        "If you didn’t join, ignore this email, and the address leaves the waitlist. We send it at most one email like this a week.",
       ],
     }),
   }),
