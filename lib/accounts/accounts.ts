@@ -17,7 +17,7 @@ import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { scheduleOnboarding } from "@/lib/mail/onboarding/onboarding-outbox";
+import { scheduleOnboarding } from "@/lib/mail/outbox/onboarding-outbox";
 import { accountsOwing } from "@/lib/plans/licence-state";
 import { readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";

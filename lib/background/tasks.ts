@@ -11,7 +11,7 @@ import { type Db, migratedStore, processStore } from "@/lib/db/store";
 import { deliverDueWebhooks, deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
-import { onboardingOutbox } from "@/lib/mail/onboarding/onboarding-outbox";
+import { onboardingOutbox } from "@/lib/mail/outbox/onboarding-outbox";
 import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { sender } from "@/lib/mail/senders/sender";

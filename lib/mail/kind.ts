@@ -24,6 +24,11 @@ export type MailKind<Queued> = {
    * Whether a date or a backend makes it due, perhaps thousands at once. These are claimed apart: no code waits behind them.
    */
   isScheduled?: true;
+  /**
+   * How many days after its account is created it is due: a mail of the onboarding series, which is in the outbox of these
+   * and which its reader can stop.
+   */
+  afterDays?: number;
   /** How long it is tried, if not for {@link triedForMs}. */
   triedForMs?: number;
   /** Marks the rows whose mails a date has made due, in the transaction that queues the mails. */

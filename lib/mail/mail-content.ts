@@ -4,7 +4,6 @@ import { aheadOfUtc, nameOfTime } from "@/lib/config/time-zone";
 import { escapeHtml } from "@/lib/http/escape-html";
 import type { Page } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
-import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
@@ -15,6 +14,8 @@ export type MailContent = {
   body: Block[];
   /** By default the one of mails about the account. */
   footer?: Block[];
+  /** Besides those of every mail. */
+  headers?: Mail["headers"];
 };
 
 /** A paragraph, a table, a list, a code to enter, or a link on its own line. */
@@ -42,6 +43,10 @@ export function linkTo({ path }: OwnersPage, label: string, is?: Link["is"]): Li
   return { label, url: settings().appUrl + path, ...(is && { is }) };
 }
 
+/** What an unsubscribe does not stop. */
+export const whatGoesOn = (whose: "your" | "the" = "your") =>
+  `Emails about sign-in, security and the state of ${whose} account go on`;
+
 /** The footer of a mail that goes on after an unsubscribe. */
 const accountMailNote = `You received this email because it is about your account. ${whatGoesOn()} if you stop the onboarding emails.`;
 
@@ -60,7 +65,7 @@ export function formatInstant(ms: number, zone?: string | null): string {
 }
 
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5; Exchange's by its own header). */
-export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): RenderedMail {
+export function renderMail(mail: MailContent): RenderedMail {
   const { appUrl, operatorName, supportEmail, mail: sending } = settings();
   const whoSends = `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;
   const content = { ...mail, footer: [...(mail.footer ?? [accountMailNote]), whoSends] };
@@ -71,7 +76,7 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
     text: renderText(content),
     html: renderHtml(content),
     headers: {
-      ...headers,
+      ...mail.headers,
       "Auto-Submitted": "auto-generated",
       "X-Auto-Response-Suppress": "OOF, AutoReply",
     },

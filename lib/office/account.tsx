@@ -18,7 +18,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
-import { selectEmails } from "@/lib/mail/onboarding/onboarding-outbox";
+import { selectEmails } from "@/lib/mail/outbox/onboarding-outbox";
 import { Credits } from "@/lib/office/account/credits";
 import { Leaving, Person, personForms } from "@/lib/office/account/person";
 import { Sessions } from "@/lib/office/account/sessions";

@@ -8,14 +8,14 @@ export const mails: Mistakes = {
         "Boolean(key && token)",
       ],
     },
-    "lib/mail/onboarding/unsubscribe.ts": {
+    "lib/mail/unsubscribe.ts": {
       "of two tokens in a link the first counts":
         'if (another !== undefined) throw new ApiError("invalid_token");',
       "an unsubscribe that failed is told as done": "  if (isStopped) return;",
     },
   },
   "tests/lib/mail/onboarding-outbox.test.ts": {
-    "lib/mail/onboarding/unsubscribe.ts": {
+    "lib/mail/unsubscribe.ts": {
       "an unsubscribe does not wait for a mail that is being sent": [
         "await isAnyPending(db, to, nowMs + waitedMs)",
         "false",
@@ -29,23 +29,27 @@ export const mails: Mistakes = {
         "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
       ],
     },
-    "lib/mail/onboarding/onboarding-outbox.ts": {
+    "lib/mail/outbox/onboarding-outbox.ts": {
       "a lease from before the clock was set back holds an unsubscribe up": [
         ', eb("lease_until_ms", "<=", nowMs + maxLeaseMs)])',
         "])",
       ],
-      "an unsubscribed reader gets the next mail": " || (await isSuppressed(db, recipient_hash))",
+      "an unsubscribed reader gets the next mail":
+        '    if (await isSuppressed(db, recipient_hash)) return settle("stopped");\n',
       "a mail is tried for ever": ["mail.triedUntilMs <= nowMs", "false"],
       "a runner that lost its lease stores the mail's outcome": '.where("lease_until_ms", "=", leaseUntilMs)',
       "a mail goes to an address that was not looked up": [
-        "const recipient_hash = hashEmail(to);",
+        "const recipient_hash = hashEmail(wanted.to);",
         "const { recipient_hash } = mail;",
       ],
-      "a company whose trial has ended gets the next onboarding mail": "hasEnded || ",
       "a mail that was sent when the store went away is sent again": [
         "isSettling ? [scheduled] : [abandoned, scheduled]",
         "[abandoned, scheduled]",
       ],
+    },
+    "lib/mail/kinds/onboarding.ts": {
+      "a company whose trial has ended gets the next onboarding mail":
+        'if (plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs) return undefined;',
     },
     "lib/mail/outbox/suppressions.ts": {
       "an address in capitals is another one": ["email.toLowerCase()", "email"],
@@ -158,7 +162,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/unsubscribe.test.ts": {
-    "lib/mail/onboarding/unsubscribe.ts": {
+    "lib/mail/unsubscribe.ts": {
       "the page says that the emails are stopped when it cannot know": [
         "return { email: undefined, isStopped: false };",
         "return { email: undefined, isStopped: true };",

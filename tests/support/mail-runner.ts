@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { onboardingOutbox } from "@/lib/mail/onboarding/onboarding-outbox";
+import { onboardingOutbox } from "@/lib/mail/outbox/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { createResendSender } from "@/lib/mail/senders/resend-sender";
 

@@ -31,7 +31,7 @@ import { handleForm, withProblem } from "@/lib/http/form";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
 import { ownerPages, pages } from "@/lib/http/register/pages";
-import { unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
+import { unsubscribe } from "@/lib/mail/unsubscribe";
 import { keepApps } from "@/lib/oauth/app-session";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { objectInParts } from "@/lib/runtime/json-text";

@@ -1,7 +1,7 @@
 import { handlePage } from "@/lib/http/page";
 import { pages } from "@/lib/http/register/pages";
-import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
-import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
+import { whatGoesOn } from "@/lib/mail/mail-content";
+import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { explainBy, narrow, type PageContent } from "../html-page";
 import { Reference } from "../problem";
 

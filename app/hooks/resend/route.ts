@@ -5,8 +5,8 @@ import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
-import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
 import { isFinalBounce } from "@/lib/mail/outbox/suppressions";
+import { suppressEmail } from "@/lib/mail/unsubscribe";
 
 const complained = z.object({ to: z.union([z.string().transform((one) => [one]), z.array(z.unknown())]) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional().catch(undefined) });

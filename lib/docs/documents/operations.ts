@@ -7,7 +7,7 @@ import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
-import { whatGoesOn } from "@/lib/mail/onboarding/onboarding-series";
+import { whatGoesOn } from "@/lib/mail/mail-content";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
 export function operationDocument(name: OperationName): DocumentText {

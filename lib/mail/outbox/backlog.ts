@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "@/lib/db/store";
 import { kindNames } from "@/lib/mail/kinds";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
 import { isOfKind } from "@/lib/mail/outbox/due-rows";
 
 /** Mail that is due for longer is delayed, as people are told: runners look every few seconds. */
@@ -36,7 +35,11 @@ async function count(db: Db, outbox: "onboarding" | "sign-in", state: string, du
   if (dueAtMs !== undefined)
     rows = rows
       .where("next_attempt_at_ms", "<=", dueAtMs)
-      .where(isOfKind(outbox === "onboarding" ? onboardingKinds : Object.values(kindNames).flat()))
+      .where(
+        isOfKind(
+          outbox === "onboarding" ? kindNames.onboarding : [...kindNames.scheduled, ...kindNames.others],
+        ),
+      )
       .orderBy("next_attempt_at_ms");
   const found = await db
     .selectFrom(rows.as("counted"))

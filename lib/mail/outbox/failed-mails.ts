@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { EmailState } from "@/lib/mail/onboarding/onboarding-outbox";
 import { takeDueRows } from "@/lib/mail/outbox/due-rows";
+import type { EmailState } from "@/lib/mail/outbox/onboarding-outbox";
 
 const maxRetried = 1000;
 

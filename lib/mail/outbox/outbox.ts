@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import * as z from "zod";
+import { asIso } from "@/lib/config/instants";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
@@ -184,6 +185,14 @@ export function attemptsTo(db: Db, email: string) {
     .where("email", "=", email)
     .orderBy("at_ms", "desc")
     .limit(50);
+}
+
+/** A mail as the operator and its recipient see it. */
+export function describeMail(
+  mail: Pick<Tables["sign_in_mail_attempts"], "id" | "kind" | "at_ms" | "state" | "failure">,
+) {
+  const { id, kind, at_ms, state, failure } = mail;
+  return { id, kind, dueAt: asIso(at_ms), state, ...(failure !== null && { failure }) };
 }
 
 /** Deletes a mail, if its lease is still ours. */

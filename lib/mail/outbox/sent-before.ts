@@ -2,7 +2,7 @@ import { asIso } from "@/lib/config/instants";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { mailKinds } from "@/lib/mail/kinds";
-import type { EmailState } from "@/lib/mail/onboarding/onboarding-outbox";
+import type { EmailState } from "@/lib/mail/outbox/onboarding-outbox";
 
 /**
  * Takes all mails that were due by `untilMs` as sent, and returns how many these were. A store that was restored has the mails

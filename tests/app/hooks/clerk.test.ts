@@ -1,6 +1,6 @@
 import type { UserJSON, WebhookEvent } from "@clerk/backend";
 import { afterAll, describe, expect, it } from "vitest";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { onboardingKinds } from "@/lib/mail/kinds/onboarding";
 import { startService, startStage } from "@/tests/support/block";
 import { ClerkInstance, makeDeletedUser, makeUser } from "@/tests/support/clerk-instance";
 import { expectRefusal } from "@/tests/support/contract";

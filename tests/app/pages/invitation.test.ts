@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { onboardingKinds } from "@/lib/mail/kinds/onboarding";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { exportPerson } from "@/lib/accounts/leaving/person";
 import { dayMs } from "@/lib/config/durations";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { onboardingKinds } from "@/lib/mail/kinds/onboarding";
 import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";

@@ -3,9 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/register/operations";
-import { renderHtml, renderText } from "@/lib/mail/mail-content";
-import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
+import { onboardingContent, onboardingDays, onboardingKinds } from "@/lib/mail/kinds/onboarding";
+import { renderHtml, renderMail, renderText } from "@/lib/mail/mail-content";
 import { renderPreviews } from "@/lib/mail/previews";
 
 const base = "https://office.example.com";
@@ -18,6 +17,8 @@ beforeAll(() => {
 const linkKey = Buffer.alloc(32);
 const accountId = `acc_${"x".repeat(22)}`;
 const reader = { accountId, linkKey, isConnected: false };
+const renderOnboarding = (...about: Parameters<typeof onboardingContent>) =>
+  renderMail(onboardingContent(...about));
 const token = `v1\\.${accountId}\\.[\\w-]{43}`;
 
 describe("the onboarding series", () => {

@@ -1,8 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { operations } from "@/lib/http/register/operations";
-import { onboardingOutbox } from "@/lib/mail/onboarding/onboarding-outbox";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
+import { onboardingKinds } from "@/lib/mail/kinds/onboarding";
+import { onboardingOutbox } from "@/lib/mail/outbox/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { startService, startStage } from "@/tests/support/block";
 import { certificate, trust } from "@/tests/support/certificate";

@@ -5,7 +5,6 @@ import { makeCode } from "@/lib/auth/codes/sign-in-code";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { type Mail, SendError } from "@/lib/mail/mail";
-import { suppressEmail } from "@/lib/mail/onboarding/unsubscribe";
 import { findBacklogs } from "@/lib/mail/outbox/backlog";
 import {
   claimMails,
@@ -19,6 +18,7 @@ import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { noPrice } from "@/lib/mail/prices";
+import { suppressEmail } from "@/lib/mail/unsubscribe";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";

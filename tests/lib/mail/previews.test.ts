@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { onboardingKinds } from "@/lib/mail/onboarding/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
+import { onboardingContent, onboardingKinds } from "@/lib/mail/kinds/onboarding";
+import { renderMail } from "@/lib/mail/mail-content";
 import { renderPreviews } from "@/lib/mail/previews";
 
 const given = {
@@ -52,7 +52,7 @@ describe("every mail", () => {
   it("has one button at most, whether an app is connected or not, and a link that stops what it asks", () => {
     const connected = onboardingKinds.map((kind) => {
       const reader = { accountId: "acc_preview", linkKey: Buffer.alloc(32), isConnected: true };
-      return [kind, renderOnboarding(kind, reader)] as const;
+      return [kind, renderMail(onboardingContent(kind, reader))] as const;
     });
     for (const [name, { text }] of [...mails(), ...connected]) {
       const [body = ""] = text.split("\n-- \n");

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { dayMs } from "@/lib/config/durations";
-import { onboardingOutbox } from "@/lib/mail/onboarding/onboarding-outbox";
+import { onboardingOutbox } from "@/lib/mail/outbox/onboarding-outbox";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";

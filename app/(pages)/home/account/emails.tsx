@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { forms } from "@/lib/http/register/forms";
-import { readSubscription } from "@/lib/mail/onboarding/unsubscribe";
+import { readSubscription } from "@/lib/mail/unsubscribe";
 import { PostForm } from "../../post-form";
 import { type Limits, readLimitsOf } from "../billing/credit-limits";
 import { formatCredits } from "../billing/format-credits";

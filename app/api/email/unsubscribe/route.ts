@@ -1,6 +1,6 @@
 import { handleOperation } from "@/lib/http/handler";
 import { operations } from "@/lib/http/register/operations";
-import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/onboarding/unsubscribe";
+import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 
 /** One-click unsubscribe (RFC 8058): the token is the only credential, and the body is ignored. */
 export const { POST, OPTIONS } = handleOperation(

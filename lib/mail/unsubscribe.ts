@@ -7,7 +7,7 @@ import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { readUnsubscribeToken } from "@/lib/mail/links/unsubscribe-token";
-import { type Condition, type EmailState, isLeased } from "@/lib/mail/onboarding/onboarding-outbox";
+import { type Condition, type EmailState, isLeased } from "@/lib/mail/outbox/onboarding-outbox";
 import { hashEmail, isSuppressed, suppress } from "@/lib/mail/outbox/suppressions";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";

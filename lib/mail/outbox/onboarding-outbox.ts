@@ -1,21 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs, hourMs } from "@/lib/config/durations";
-import { asIso } from "@/lib/config/instants";
-import { accountBy } from "@/lib/db/account-by";
-import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { findLinkKey } from "@/lib/mail/links/link-keys";
-import {
-  type OnboardingKind,
-  onboardingKinds,
-  onboardingSeries,
-} from "@/lib/mail/onboarding/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/onboarding/onboarding-texts";
+import { kindNames, mailKinds } from "@/lib/mail/kinds";
+import type { OnboardingKind } from "@/lib/mail/kinds/onboarding";
 import { isOfKind, takeDueRows } from "@/lib/mail/outbox/due-rows";
 import type { Claimed, Outbox } from "@/lib/mail/outbox/outbox-runner";
 import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
+import { noPrice } from "@/lib/mail/prices";
 
 /**
  * The state of an onboarding mail:
@@ -40,15 +33,19 @@ export async function scheduleOnboarding(
 ): Promise<void> {
   const recipientHash = hashEmail(recipient.email);
   const state: EmailState = (await isSuppressed(transaction, recipientHash)) ? "stopped" : "scheduled";
-  const rows = onboardingSeries.map(({ kind, afterDays }) => ({
-    id: randomUUID(),
-    account_id: recipient.accountId,
-    recipient_hash: recipientHash,
-    kind,
-    due_at_ms: nowMs + afterDays * dayMs,
-    state,
-    next_attempt_at_ms: nowMs + afterDays * dayMs,
-  }));
+  const rows = [...mailKinds].flatMap(([kind, { afterDays }]) => {
+    if (afterDays === undefined) return [];
+    const dueAtMs = nowMs + afterDays * dayMs;
+    return {
+      id: randomUUID(),
+      account_id: recipient.accountId,
+      recipient_hash: recipientHash,
+      kind,
+      due_at_ms: dueAtMs,
+      state,
+      next_attempt_at_ms: dueAtMs,
+    };
+  });
   await transaction.insertInto("onboarding_emails").values(rows).execute();
 }
 
@@ -78,7 +75,7 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
   /** Mails of runners that died come first. */
   async claim(db, { limit, leaseUntilMs, nowMs, isSettling }) {
     // Literals, so that both engines use the partial indexes.
-    const mails = db.selectFrom("onboarding_emails").select("id").where(isOfKind(onboardingKinds));
+    const mails = db.selectFrom("onboarding_emails").select("id").where(isOfKind(kindNames.onboarding));
     const abandoned = mails.where(sql<boolean>`state = 'sending'`).where(({ not }) => not(isLeased(nowMs)));
     const scheduled = mails
       .where(sql<boolean>`state = 'scheduled'`)
@@ -108,42 +105,26 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
    * and waits for it.
    */
   async address(db, mail, nowMs) {
-    const { account_id } = mail;
     const settle = async (state: EmailState, failure = mail.failure) => {
       await updateLeased(db, mail).set({ state, failure, lease_until_ms: null }).execute();
       return undefined;
     };
-    const account = await accountBy(db, "id", account_id)
-      .select(["email", "plan", "trial_ends_at_ms"])
-      .executeTakeFirst();
-    if (!account) return settle("stopped");
-    const { email: to, plan, trial_ends_at_ms } = account;
-    const recipient_hash = hashEmail(to);
+    const firstTriedAtMs = mail.triedUntilMs - giveUpAfterMs;
+    const queued = { kind: mail.kind as OnboardingKind, accountId: mail.account_id, firstTriedAtMs };
+    const wanted = await mailKinds.get(mail.kind)?.address(db, queued, nowMs, noPrice);
+    if (!wanted) return settle("stopped");
+    const recipient_hash = hashEmail(wanted.to);
     if (recipient_hash !== mail.recipient_hash)
       await updateLeased(db, mail).set({ recipient_hash }).execute();
-    const hasEnded = plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
-    if (hasEnded || (await isSuppressed(db, recipient_hash))) return settle("stopped");
+    if (await isSuppressed(db, recipient_hash)) return settle("stopped");
     if (mail.triedUntilMs <= nowMs) return settle("failed", mail.failure ?? "delivery unknown");
-    const firstAttemptAtMs = mail.triedUntilMs - giveUpAfterMs;
-    const mailedAtMs = mail.attempts === 1 ? await lastMailed(db, mail, to, nowMs) : undefined;
-    if (mailedAtMs !== undefined) {
-      const again = { next_attempt_at_ms: mailedAtMs + apartMs, first_attempt_at_ms: null, attempts: 0 };
-      await updateLeased(db, mail)
-        .set({ ...again, state: "scheduled" satisfies EmailState, lease_until_ms: null })
-        .execute();
-      return undefined;
-    }
-    const isConnected = await hasRow(
-      db
-        .selectFrom("local_sessions")
-        .select("id")
-        .where("account_id", "=", account_id)
-        .where("kind", "=", "app")
-        .where("begun_at_ms", "<=", firstAttemptAtMs),
-    );
-    const linkKey = await findLinkKey(db);
-    const reader = { accountId: account_id, linkKey, isConnected };
-    return { to, render: () => renderOnboarding(mail.kind as OnboardingKind, reader) };
+    const mailedAtMs = mail.attempts === 1 ? await lastMailed(db, mail, wanted.to, nowMs) : undefined;
+    if (mailedAtMs === undefined) return wanted;
+    const again = { next_attempt_at_ms: mailedAtMs + apartMs, first_attempt_at_ms: null, attempts: 0 };
+    await updateLeased(db, mail)
+      .set({ ...again, state: "scheduled" satisfies EmailState, lease_until_ms: null })
+      .execute();
+    return undefined;
   },
 
   async record(db, mail, { failure, next }) {
@@ -204,12 +185,4 @@ export function selectEmails(db: Db, accountId: string | Expression<string>) {
     .select(["id", "kind", "due_at_ms as at_ms", "state", "failure"])
     .where("account_id", "=", accountId)
     .orderBy("due_at_ms");
-}
-
-/** A mail as the operator and its recipient see it. */
-export function describeMail(
-  mail: Pick<Tables["sign_in_mail_attempts"], "id" | "kind" | "at_ms" | "state" | "failure">,
-) {
-  const { id, kind, at_ms, state, failure } = mail;
-  return { id, kind, dueAt: asIso(at_ms), state, ...(failure !== null && { failure }) };
 }
