@@ -19,28 +19,6 @@ type AnyCookieName = CookieName | "operator-session" | "operator-browser" | "ope
 
 type CookieHeaders = Pick<Headers, "get">;
 
-/** The cookies of a request, which many ask for. */
-const parsed = new WeakMap<CookieHeaders, Map<string, string[]>>();
-
-/** The non-empty cookies by the names that are sent. */
-function cookiesIn(headers: CookieHeaders): Map<string, string[]> {
-  const known = parsed.get(headers);
-  if (known) return known;
-  const cookies = new Map<string, string[]>();
-  for (const pair of headers.get("cookie")?.split(";") ?? []) {
-    const end = pair.indexOf("=");
-    const name = pair.slice(0, Math.max(0, end)).replace(/^[ \t]+/, "");
-    // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
-    const value = withoutBlanksAtEnd(pair.slice(end + 1)).replace(/^"(.*)"$/, "$1");
-    if (name === "" || value === "") continue;
-    const values = cookies.get(name);
-    if (values) values.push(value);
-    else cookies.set(name, [value]);
-  }
-  parsed.set(headers, cookies);
-  return cookies;
-}
-
 /**
  * The cookie with this name, if one alone has it: a sibling host can set one for our domain (RFC 6265 §8.6), and nothing
  * shows which of two is ours.
@@ -50,14 +28,28 @@ export function readCookie(headers: CookieHeaders, name: AnyCookieName): string 
   return others.length === 0 ? value : undefined;
 }
 
-/** All cookies with this name, as it is sent, for a caller who can tell which is ours. */
-export function readCookies(headers: CookieHeaders, name: string): readonly string[] {
-  return cookiesIn(headers).get(name) ?? [];
+/**
+ * All cookies with this name, as it is sent, that are not empty, for a caller who can tell which is ours. It looks for the
+ * name alone, because a stranger's field of 16 KB may have 15,000 others.
+ */
+export function readCookies(headers: CookieHeaders, name: string): string[] {
+  const field = headers.get("cookie") ?? "";
+  const values: string[] = [];
+  for (let at = field.indexOf(`${name}=`); at !== -1; at = field.indexOf(`${name}=`, at + 1)) {
+    const before = endWithoutBlanks(field, at);
+    if (before > 0 && field[before - 1] !== ";") continue;
+    const semicolon = field.indexOf(";", at);
+    const end = endWithoutBlanks(field, semicolon === -1 ? field.length : semicolon);
+    // A value may be in quotes (RFC 6265 §4.1.1), as Java's `HttpCookie` sends it. Those that we set contain none.
+    const value = field.slice(at + name.length + 1, end).replace(/^"(.*)"$/, "$1");
+    if (value !== "") values.push(value);
+  }
+  return values;
 }
 
 /** Whether a browser sends a cookie with this name, be it one or several. */
 export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolean {
-  return cookiesIn(headers).has(nameSent(name));
+  return readCookies(headers, nameSent(name)).length > 0;
 }
 
 /**
@@ -68,11 +60,14 @@ export function hasSessionCookie(headers: CookieHeaders): boolean {
   return sendsCookie(headers, "__session") || sendsCookie(headers, "office-client");
 }
 
-/** Spaces and tabs alone: a no-break space before `__Host-` makes another name, which a sibling host may set. */
-function withoutBlanksAtEnd(text: string): string {
-  let end = text.length;
+/**
+ * Where the blanks before this place begin. Spaces and tabs alone: a no-break space before `__Host-` makes another name, which
+ * a sibling host may set.
+ */
+function endWithoutBlanks(text: string, place: number): number {
+  let end = place;
   while (text[end - 1] === " " || text[end - 1] === "\t") end--;
-  return text.slice(0, end);
+  return end;
 }
 
 /** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */
