@@ -66,7 +66,7 @@ test("without scripts an owner chooses between a month and a year, and sees firs
   await page.getByRole("button", { name: "Buy Office for €490 a year" }).click();
   await page.getByRole("button", { name: "Pay" }).click();
   await page.waitForURL(`${service.url}/home/billing?checkout=bought`);
-  await expect(page.getByText("Visa ending in 4242")).toBeVisible();
+  await expect(page.getByText("Visa ending in 4242, expires 08/27")).toBeVisible();
   await expect(year).toBeChecked();
   await stop();
 });

@@ -939,7 +939,10 @@ export class StripeStandIn {
     // Link is a method of payment of its own, which does not say what card is behind it.
     const shown = card.isByLink
       ? { type: "link", link: { email: null } }
-      : { type: "card", card: { brand: "visa", display_brand: "visa", last4: "4242" } };
+      : {
+          type: "card",
+          card: { brand: "visa", display_brand: "visa", last4: "4242", exp_month: 8, exp_year: 2027 },
+        };
     return { id: card.id, object: "payment_method", ...shown };
   }
 

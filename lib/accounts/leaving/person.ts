@@ -1,8 +1,8 @@
 import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { exportCreditLimits } from "@/lib/accounts/credits/credit-limits";
+import { exportHolds } from "@/lib/accounts/credits/holds";
 import { listCreditEntries } from "@/lib/accounts/credits/ledger";
-import { exportHolds } from "@/lib/accounts/credits/spending";
 import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { type EndedApp, endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";

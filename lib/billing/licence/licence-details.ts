@@ -1,4 +1,5 @@
 import type { Stripe } from "stripe";
+import { type Card, toCard } from "@/lib/billing/customer/card";
 import { callStripe, idOf } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
@@ -6,9 +7,6 @@ import { perProcess } from "@/lib/per-process";
 import { log } from "@/lib/runtime/log";
 
 const keptMs = 60 * 1000; // 1 minute: what was changed in the portal shows soon
-
-/** A card as its owner knows it: `Visa` and the last four digits. */
-export type Card = { brand: string; last4: string };
 
 /**
  * What a page says of a licence that the store does not have: the card that Stripe charges for it, if it is one, and the
@@ -76,8 +74,3 @@ const findPause = ({ pause_schedules }: Stripe.SubscriptionSchedule, nowMs: numb
     }))
     .toSorted((one, other) => one.atMs - other.atMs)
     .find(({ atMs }) => atMs > nowMs);
-
-function toCard(method: string | Stripe.PaymentMethod | null | undefined): Card | undefined {
-  const card = typeof method === "object" ? method?.card : undefined;
-  return card ? { brand: card.display_brand ?? card.brand, last4: card.last4 } : undefined;
-}

@@ -1,8 +1,8 @@
 import { writeLimits } from "@/lib/accounts/credits/credit-limits";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { describeSale } from "@/lib/billing/checkout";
+import { findCard } from "@/lib/billing/customer/card";
 import { auditedPurchase } from "@/lib/billing/top-ups/automatic-purchase";
-import { findCard } from "@/lib/billing/top-ups/card";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";

@@ -5,6 +5,7 @@ import { accountAt } from "@/lib/accounts/account-columns";
 import { monthOf } from "@/lib/accounts/credits/credit-watch";
 import { spendable } from "@/lib/accounts/credits/ledger";
 import { describeSale, updateOpen } from "@/lib/billing/checkout";
+import { findCard } from "@/lib/billing/customer/card";
 import { type Checkout, findCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { readProgress } from "@/lib/billing/fulfilment/purchases-at-stripe";
@@ -18,7 +19,6 @@ import {
   StripeFailure,
 } from "@/lib/billing/stripe/calls";
 import { countTopUps, stopAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
-import { findCard } from "@/lib/billing/top-ups/card";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";

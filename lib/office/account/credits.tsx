@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { InferResult } from "kysely";
 import type { Account } from "@/lib/accounts/account";
+import type { openHolds } from "@/lib/accounts/credits/holds";
 import { type CreditEntry, describeReason, spendable, toCredits } from "@/lib/accounts/credits/ledger";
-import type { openHolds } from "@/lib/accounts/credits/spending";
 import { addCreditsAct } from "@/lib/admin/credits";
 import { ActForm } from "@/lib/office/act-form";
 import type { OfficeCall } from "@/lib/office/page";

@@ -198,7 +198,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     expect(await read(buyer)).toMatch(
-      /You pay now€147 or Stripe charges your Visa ending in 4242 on [\w ]+ UTCNext charge, on /,
+      /You pay now€147 or Stripe charges your Visa ending in 4242 \(expires 08\/27\) on [\w ]+ UTCNext charge, on /,
     );
   });
 

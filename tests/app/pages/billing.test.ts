@@ -434,11 +434,13 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
 
   it("says which card pays for the licence, and which one refused", async () => {
     const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
-    const card = "<dt>Card</dt><dd>Visa <small>ending in 4242</small></dd>";
+    const card = "<dt>Card</dt><dd>Visa <small>ending in 4242, expires 08/27</small></dd>";
     expect(await home(buyer)).toContain(card);
     shop.stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
-    expect(await home(buyer)).toMatch(/<dt>You pay now<.*or Stripe charges your Visa ending in 4242 on </);
+    expect(await home(buyer)).toMatch(
+      /<dt>You pay now<.*or Stripe charges your Visa ending in 4242 \(expires 08\/27\) on </,
+    );
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();

@@ -168,9 +168,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const last = await shown(owner, linkIn(second, "Older entries"));
     expect(linkIn(last, "Older entries")).toBe("");
     expect(linkIn(last, "Latest entries")).toBe("/home/billing");
-    expect(newest).toContain("The latest 10 entries; there are older ones.");
     expect(newest.match(/<rect /g), "a bar for each day of use").toHaveLength(1);
-    expect(last).not.toContain("there are older ones");
     const days = Array.from({ length: 57 }, (_, n) => `day ${n + 1}`);
     const all = [newest, second, last].map(entriesIn);
     expect(all.map(({ length }) => length)).toEqual([10, 40, 11]);
@@ -192,7 +190,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     await insert(0, 1999);
     const all = await shown(owner, "/home/billing");
     const alike =
-      /<summary><span>Inbox<\/span><small>10 times<\/small><b>−15\.0<\/b><\/summary><ol>(.*?)<\/ol>/;
+      /<summary><span>Inbox<\/span><b>−15\.0<\/b><small>10 times<\/small><\/summary><ol>(.*?)<\/ol>/;
     expect(alike.exec(all)?.[1]?.match(/<b>−1\.5<\/b>/g)).toHaveLength(10);
     expect(all).toContain("<strong>2,998.5 used in the last 30 days</strong>");
     expect(all).not.toContain("Of the latest");

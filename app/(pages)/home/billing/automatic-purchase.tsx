@@ -1,5 +1,6 @@
 import { monthOf } from "@/lib/accounts/credits/credit-watch";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
+import { readCardOf } from "@/lib/billing/customer/card";
 import { countTopUps } from "@/lib/billing/top-ups/automatic-purchase";
 import { forms } from "@/lib/http/register/forms";
 import { type StopReason, stopReasons, whyStopped } from "@/lib/mail/kinds/credits";
@@ -18,18 +19,20 @@ export async function readAutomatic(visit: OwnVisit, limits: Limits) {
   const { account, sessionId, isLocal, nowMs } = visit;
   const isOn = limits?.top_up_price != null;
   if (!isOn && !sellsCreditsTo(account)) return undefined;
+  const card = await readPart("the saved card could not be read", (db) => readCardOf(db, account.id, nowMs));
   if (isOn)
     return {
       isOn,
+      card,
       bought: await readPart("automatic purchases could not be counted", (db) =>
         countTopUps(db, account.id, nowMs),
       ),
     };
   if (!isLocal)
-    return { isOn, isConfirmed: isRecentlyConfirmed(visit.confirmedAtMs, nowMs), ways: undefined };
+    return { isOn, card, isConfirmed: isRecentlyConfirmed(visit.confirmedAtMs, nowMs), ways: undefined };
   const access = await readAccess(account, nowMs);
   const own = access?.sessions.find(({ id }) => id === sessionId);
-  return { isOn, isConfirmed: isRecentlyConfirmed(own?.confirmed_at_ms, nowMs), ways: access?.ways };
+  return { isOn, card, isConfirmed: isRecentlyConfirmed(own?.confirmed_at_ms, nowMs), ways: access?.ways };
 }
 
 type AutomaticProps = {
@@ -41,7 +44,7 @@ type AutomaticProps = {
 
 /** Turns on that a pack is bought whenever few credits are left, and off; and says why it is off, if its owner did not do it. */
 export function AutomaticPurchase({
-  visit: { account, query, isLocal, nowMs },
+  visit: { account, bought, query, isLocal, nowMs },
   limits,
   read,
   offers,
@@ -53,7 +56,7 @@ export function AutomaticPurchase({
       {limits && read.isOn ? (
         <>
           {query.automatic !== undefined && <p role="status">It is on.</p>}
-          <TurnedOn limits={limits} bought={read.bought} offers={offers} nowMs={nowMs} />
+          <TurnedOn limits={limits} read={read} offers={offers} nowMs={nowMs} />
           <PostButton action={forms.endAutomaticPurchase.path} hidden={{ account: account.id }}>
             Turn it off
           </PostButton>
@@ -62,9 +65,15 @@ export function AutomaticPurchase({
         <>
           <Stopped why={stopped} />
           <p className="quiet">
-            It is off. Turned on, it buys a pack with your saved card, without asking you again, when work
-            leaves or finds fewer credits than you say, and not more often a month than you say.
+            It is off. Turned on, it buys a pack when work leaves or finds too few credits, and charges{" "}
+            {read.card ? `your ${read.card}` : "your saved card"} without asking again.
           </p>
+          {read.card === null && (
+            <p>
+              You have no saved card:{" "}
+              {bought?.hasBought ? "add one under “Manage billing” first." : "buying a plan saves one."}
+            </p>
+          )}
           {read.isConfirmed ? (
             <StartForm accountId={account.id} offers={offers} />
           ) : isLocal ? (
@@ -112,23 +121,37 @@ function StartForm({ accountId, offers }: { accountId: string; offers: Offer[] }
 
 type TurnedOnProps = {
   limits: NonNullable<Limits>;
-  bought: number | undefined;
+  read: { card?: string | null | undefined; bought: number | undefined };
   offers: Offer[];
   nowMs: number;
 };
 
-function TurnedOn({ limits, bought, offers, nowMs }: TurnedOnProps) {
+/** What is bought, when, how often, and what is charged. */
+function TurnedOn({ limits, read, offers, nowMs }: TurnedOnProps) {
   const { top_up_price, top_up_below_thousandths, top_up_most } = limits;
+  const { bought } = read;
   const offer = offers.find(({ priceId }) => priceId === top_up_price);
   const isFull = bought !== undefined && bought >= (top_up_most ?? 0);
   return (
     <>
-      <p>
-        When work leaves or finds fewer than {formatCredits(top_up_below_thousandths ?? 0)} credits,{" "}
-        {offer ? [offer.name, offer.amount].filter(Boolean).join(", ") : "a pack"} is bought with your saved
-        card, at most {top_up_most} {top_up_most === 1 ? "time" : "times"} a month.
-        {bought !== undefined && ` This month: ${bought}.`}
-      </p>
+      <dl className="sum">
+        <div>
+          <dt>When work leaves or finds fewer than</dt>
+          <dd>{formatCredits(top_up_below_thousandths ?? 0)} credits</dd>
+        </div>
+        <div>
+          <dt>It buys</dt>
+          <dd>{offer ? [offer.name, offer.amount].filter(Boolean).join(", ") : "A pack"}</dd>
+        </div>
+        <div>
+          <dt>And charges</dt>
+          <dd>{read.card === null ? "No card is saved" : (read.card ?? "Your saved card")}</dd>
+        </div>
+        <div>
+          <dt>This month</dt>
+          <dd>{bought === undefined ? `At most ${top_up_most}` : `${bought} of at most ${top_up_most}`}</dd>
+        </div>
+      </dl>
       {isFull && (
         <p className="quiet">
           The next one is bought from {formatInstant(monthOf(nowMs, 1), "date", "UTC")} UTC on.

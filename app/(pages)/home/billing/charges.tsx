@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Card, LicenceDetails } from "@/lib/billing/licence/licence-details";
+import { type Card, cardInWords, expiryInWords } from "@/lib/billing/customer/card";
+import type { LicenceDetails } from "@/lib/billing/licence/licence-details";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { priceInWords } from "@/lib/config/money";
@@ -171,7 +172,7 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
           ),
           isTried && (
             <>
-              or Stripe charges your {card ? cardInWords(card) : "card"} on{" "}
+              or Stripe charges your {card ? cardInWords(card, nowMs) : "card"} on{" "}
               <Clock atMs={attemptMs} shows="date" />
             </>
           ),
@@ -252,7 +253,7 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
   );
 }
 
-function LicencePlan({ licence, terms = {}, account }: OfLicenceProps) {
+function LicencePlan({ licence, terms = {}, account, nowMs }: OfLicenceProps) {
   const { name, card } = terms;
   const state = licenceStateOf(licence);
   const { plan = "Plan" } = courses[state];
@@ -273,8 +274,8 @@ function LicencePlan({ licence, terms = {}, account }: OfLicenceProps) {
         </Fact>
       )}
       {card && licence.next_attempt_ms === null && account.deletes_at_ms === null && (
-        <Fact name="Card" notes={[`ending in ${card.last4}`]}>
-          {titleCase(card.brand)}
+        <Fact name="Card" notes={[`ending in ${card.last4}, ${expiryInWords(card, nowMs)}`]}>
+          {card.brand}
         </Fact>
       )}
     </>
@@ -399,9 +400,3 @@ function changeInWords({ offer, credit }: NonNullable<Terms["change"]> = {}) {
   const words = `for the change${offer ? ` to ${[offer.name, offer.amount].filter(Boolean).join(", ")}` : ""}`;
   return credit ? `${words}, less ${credit} that you had paid` : words;
 }
-
-const cardInWords = ({ brand, last4 }: Card) => `${titleCase(brand)} ending in ${last4}`;
-
-/** `American Express` of Stripe's `american_express`. */
-const titleCase = (brand: string) =>
-  brand.replaceAll("_", " ").replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());

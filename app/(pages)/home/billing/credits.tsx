@@ -2,19 +2,18 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { readCreditDays } from "@/lib/accounts/credits/credit-days";
 import { creditUse } from "@/lib/accounts/credits/credit-use";
-import { type LedgerPosition, selectLedger, spendable } from "@/lib/accounts/credits/ledger";
+import { openHolds } from "@/lib/accounts/credits/holds";
+import { spendable } from "@/lib/accounts/credits/ledger";
 import { readNextCredits } from "@/lib/accounts/credits/plan-credits";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
-import { CreditEntries } from "./credit-entries";
+import { History, isEmpty, readHistory } from "./credit-history";
 import { CreditsByDay, drawnDays } from "./credits-by-day";
 import { formatCredits } from "./format-credits";
-
-const listed = { latest: 10, older: 40 };
+import { Holds, shownHolds } from "./holds";
 
 type CreditsProps = BalanceProps & {
   read: Awaited<ReturnType<typeof readCredits>>;
@@ -22,26 +21,24 @@ type CreditsProps = BalanceProps & {
   children: ReactNode;
 };
 
-/** What the section of credits shows, after the entry `before` or from the latest; `undefined` if it cannot be read. */
-export function readCredits(accountId: string, before: string | undefined, nowMs: number) {
-  const after = parseEntry(before);
+/** What the section of credits shows, of the entries those that the address asks for; `undefined` if it cannot be read. */
+export function readCredits(accountId: string, query: Record<string, string>, nowMs: number) {
   return readPart("credit entries could not be listed", async (db) => {
-    const limit = after ? listed.older : listed.latest;
-    const entries = await selectLedger(db, accountId, "<", after)
-      .limit(limit + 1)
-      .execute();
-    const page = entries.slice(0, limit);
-    const oldest = entries.length > page.length ? page.at(-1) : undefined;
     const today = Math.floor(nowMs / dayMs);
-    const byDay = { ...(await readCreditDays(db, accountId, today - drawnDays + 1)), today };
-    const next = await readNextCredits(db, accountId, nowMs);
-    return { byDay, page, hasNewer: after !== undefined, oldest, next };
+    return {
+      history: await readHistory(db, accountId, query),
+      byDay: { ...(await readCreditDays(db, accountId, today - drawnDays + 1)), today },
+      held: await openHolds(db, accountId, nowMs)
+        .limit(shownHolds + 1)
+        .execute(),
+      next: await readNextCredits(db, accountId, nowMs),
+    };
   });
 }
 
-/** The credit balance, what each day used, and the entries with their reasons, page by page. */
+/** The credit balance, what each day used, what is held, and the entries with their reasons, page by page. */
 export function Credits({ account, mayRun, isUnsold, read, children }: CreditsProps) {
-  const hasUsed = read !== undefined && read.page.length > 0;
+  const hasUsed = read !== undefined && !isEmpty(read.history);
   return (
     <section className="card credits" aria-labelledby="credits">
       <div className="credit-parts">
@@ -57,20 +54,10 @@ export function Credits({ account, mayRun, isUnsold, read, children }: CreditsPr
         </div>
         {hasUsed ? <CreditsByDay {...read.byDay} /> : <div>{children}</div>}
       </div>
-      {hasUsed && (
-        <>
-          <CreditEntries entries={read.page} zone={account.time_zone} />
-          {read.oldest && (
-            <p className="quiet">
-              {!read.hasNewer && "The latest "}
-              {read.page.length} entries; there are older ones.
-            </p>
-          )}
-          <EntryLinks hasNewer={read.hasNewer} oldest={read.oldest} />
-        </>
-      )}
-      {read?.page.length === 0 && (
-        <p className="quiet">No history yet: each job that uses credits is listed here with what it used.</p>
+      {read && <Holds read={read.held} />}
+      {hasUsed && <History read={read.history} zone={account.time_zone} />}
+      {read && !hasUsed && (
+        <p className="quiet">No history yet: each job that uses credits is listed here.</p>
       )}
       {!read && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
@@ -112,24 +99,3 @@ const howToGetCredits = (isUnsold: boolean) =>
   !isUnsold && (settings().billing?.creditPrices ?? []).length > 0
     ? "With a paid plan you can buy some."
     : `To get some, ${askUs()}.`;
-
-function parseEntry(text = ""): LedgerPosition | undefined {
-  const [, created_at_ms, place, id] = /^(\d{1,15})\.(\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? [];
-  if (!created_at_ms || !place || !id) return undefined;
-  return { created_at_ms: Number(created_at_ms), place: Number(place), id };
-}
-
-function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPosition | undefined }) {
-  if (!hasNewer && !oldest) return null;
-  const { path } = pages.billing;
-  return (
-    <p className="entry-links">
-      {hasNewer && <a href={`${path}#credits`}>Latest entries</a>}
-      {oldest && (
-        <a href={`${path}?before=${oldest.created_at_ms}.${oldest.place}.${oldest.id}#credits`}>
-          Older entries
-        </a>
-      )}
-    </p>
-  );
-}

@@ -12,7 +12,6 @@ import { hasOpen, Invoices, readInvoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
 import { PlanChoice } from "./plan-choice";
-import { isSpent, readSpendingOf, Spending } from "./spending";
 
 const problems = {
   ...Object.fromEntries(
@@ -39,11 +38,10 @@ export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
     : [];
   const asked = { ...terms, chosen: query.change };
   const changes = bought && offers && (await readChangesOf(bought, offers, asked, nowMs));
-  const credits = await readCredits(account.id, query.before, nowMs);
-  const spending = await readSpendingOf(account.id, nowMs);
+  const credits = await readCredits(account.id, query, nowMs);
   const limits = await readLimitsOf(account.id, nowMs);
-  const automatic =
-    limits !== undefined && isSpent(spending) ? await readAutomatic(visit, limits) : undefined;
+  const isSpent = settings().backend !== undefined || (limits !== undefined && limits !== null);
+  const automatic = limits !== undefined && isSpent ? await readAutomatic(visit, limits) : undefined;
   const isOwing = hasOpen(invoices);
   return (
     <>
@@ -66,9 +64,8 @@ export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
       <Credits account={account} mayRun={state.mayRun} isUnsold={isUnsold} read={credits}>
         {offers && <Packs offers={offers.credits} accountId={account.id} />}
       </Credits>
-      {isSpent(spending) && (
+      {isSpent && (
         <div className="columns">
-          <Spending read={spending} />
           <CreditLimits account={account} read={limits} isSaved={query.limits !== undefined} nowMs={nowMs} />
           {automatic && limits !== undefined && offers && (
             <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
