@@ -44,24 +44,8 @@ export const settings = perProcess("settings", (): Settings => parseSettings(pro
 
 /** Parses an environment; an empty value counts as unset. Throws a {@link SettingsError}. */
 export function parseSettings(environment: Environment) {
-  const unreadable: string[] = [];
-  const given: Environment = Object.fromEntries(
-    settingNames.flatMap((name) => {
-      const value = readVariable(environment, name, unreadable);
-      return value === undefined || isServiceLink(name, value) ? [] : [[name, value]];
-    }),
-  );
-  if (unreadable.length > 0) throw new SettingsError(unreadable);
-  const checked = environmentSchema.safeParse(given, { jitless: true });
-  if (!checked.success) {
-    throw new SettingsError(
-      checked.error.issues.map(({ path, message }) => {
-        const name = path.join(".");
-        return `${name}: ${message}${/\s#/.test(given[name] ?? "") ? commentsStay : ""}`;
-      }),
-    );
-  }
-  const env = checked.data;
+  const given = readGiven(environment);
+  const env = parseEach(given);
   const faults: string[] = [];
   const production = env.NODE_ENV === "production";
   const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
@@ -70,43 +54,11 @@ export function parseSettings(environment: Environment) {
   const billing = parseBilling(given, faults);
   const tracing = parseTracing(given, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
-
   if (signIn === "clerk" && !clerk && faults.length === 0) {
     faults.push(`SIGN_IN: is clerk, which needs ${neededNames.join(", ")}`);
   }
-  if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
-    faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
-  }
-  if (env.REDIS_URL && env.UPSTASH_REDIS_REST_URL) {
-    faults.push("REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both");
-  }
-  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files" || billing) && !env.APP_URL) {
-    faults.push("APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail");
-  }
-  if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL) {
-    faults.push("DATABASE_DIRECT_URL: needs DATABASE_URL");
-  }
-  if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL || env.REDIS_URL) && !env.APP_SECRET) {
-    faults.push(
-      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
-    );
-  }
-  if (env.VERCEL === "1" && !env.DATABASE_URL) {
-    faults.push(
-      "DATABASE_URL: is required on Vercel, where the embedded store would be lost with each process",
-    );
-  }
-  if ((env.OFFICE_URL || env.OFFICE_HOST) && !env.OFFICE_PORT) {
-    faults.push("OFFICE_HOST, OFFICE_URL: need OFFICE_PORT");
-  }
-  if ((env.BACKEND_URL || env.BACKEND_HOST) && !env.BACKEND_PORT) {
-    faults.push("BACKEND_HOST, BACKEND_URL: need BACKEND_PORT");
-  }
-  if (given.CONNECT_CLIENT_HOSTS) {
-    faults.push(
-      "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
-    );
-  }
+  const isPublic = signIn === "clerk" || mail.kind !== "files" || billing !== undefined;
+  faults.push(...findConflicts(given, env, isPublic));
   if (faults.length > 0) throw new SettingsError(faults);
 
   return {
@@ -195,6 +147,72 @@ export function parseSettings(environment: Environment) {
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT ?? (production ? "json" : "text"),
   };
+}
+
+/** The variables that are set, also by a file that holds the value. */
+function readGiven(environment: Environment): Environment {
+  const faults: string[] = [];
+  const given = settingNames.flatMap((name) => {
+    const value = readVariable(environment, name, faults);
+    return value === undefined || isServiceLink(name, value) ? [] : [[name, value]];
+  });
+  if (faults.length > 0) throw new SettingsError(faults);
+  return Object.fromEntries(given);
+}
+
+/** Each variable by itself. */
+function parseEach(given: Environment): ParsedEnvironment {
+  const parsed = environmentSchema.safeParse(given, { jitless: true });
+  if (parsed.success) return parsed.data;
+  throw new SettingsError(
+    parsed.error.issues.map(({ path, message }) => {
+      const name = path.join(".");
+      return `${name}: ${message}${/\s#/.test(given[name] ?? "") ? commentsStay : ""}`;
+    }),
+  );
+}
+
+/**
+ * What variables say that cannot be so together: a line a fault.
+ *
+ * @param isPublic - whether others come to its address: people who sign in at Clerk, who get mail, or who buy
+ */
+function findConflicts(given: Environment, env: ParsedEnvironment, isPublic: boolean): string[] {
+  const faults: string[] = [];
+  if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
+    faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
+  }
+  if (env.REDIS_URL && env.UPSTASH_REDIS_REST_URL) {
+    faults.push("REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both");
+  }
+  if ((env.DATABASE_URL || isPublic) && !env.APP_URL) {
+    faults.push("APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail");
+  }
+  if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL) {
+    faults.push("DATABASE_DIRECT_URL: needs DATABASE_URL");
+  }
+  if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL || env.REDIS_URL) && !env.APP_SECRET) {
+    faults.push(
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
+    );
+  }
+  if (env.VERCEL === "1" && !env.DATABASE_URL) {
+    faults.push(
+      "DATABASE_URL: is required on Vercel, where the embedded store would be lost with each process",
+    );
+  }
+  if ((env.OFFICE_URL || env.OFFICE_HOST) && !env.OFFICE_PORT) {
+    faults.push("OFFICE_HOST, OFFICE_URL: need OFFICE_PORT");
+  }
+  if ((env.BACKEND_URL || env.BACKEND_HOST) && !env.BACKEND_PORT) {
+    faults.push("BACKEND_HOST, BACKEND_URL: need BACKEND_PORT");
+  }
+  if (given.CONNECT_CLIENT_HOSTS) {
+    faults.push(
+      "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
+    );
+  }
+  return faults;
 }
 
 const commentsStay =
@@ -313,6 +331,8 @@ const environmentSchema = z.object({
   STRIPE_TAX: oneOf("none", "automatic").default("none"),
   STRIPE_PROMOTION_CODES: oneOf("off", "on").default("off"),
 });
+
+type ParsedEnvironment = z.output<typeof environmentSchema>;
 
 /** Every setting; `CONNECT_CLIENT_HOSTS` is refused. */
 export const settingNames = [

@@ -25,24 +25,6 @@ import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await accountBy(db, "email", email).select(accountAt(nowMs)).executeTakeFirst();
   const { id = "" } = row ?? {};
-  const waiting = await db
-    .selectFrom("waitlist")
-    .select(["joined_at_ms", "confirmation_mailed_at_ms", "confirmed_at_ms"])
-    .select(["unconfirmed_until_ms", "invited_at_ms"])
-    .where("email", "=", email)
-    .executeTakeFirst();
-  const invitations = await db
-    .selectFrom("invitations")
-    .select(["plan", "created_at_ms", "expires_at_ms", "accepted_at_ms"])
-    .where("email", "=", email)
-    .orderBy("created_at_ms")
-    .execute();
-  const emailChanges = await db
-    .selectFrom("email_changes")
-    .selectAll()
-    .where("account_id", "=", id)
-    .orderBy("asked_at_ms")
-    .execute();
   const names = await namesOf(db, email);
   return {
     email,
@@ -52,9 +34,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     holds: exportHolds(db, id),
     creditLimits: await exportCreditLimits(db, id, nowMs),
     billing: await exportBilling(db, id),
-    unclaimedPurchases: (
-      await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute()
-    ).map(({ id, created_at_ms }) => ({ id, createdAt: asIso(created_at_ms) })),
+    unclaimedPurchases: await exportUnclaimedPurchases(db, email),
     mails: (await selectEmails(db, id).execute()).map(describeMail),
     signInMails: (await attemptsTo(db, email).execute()).map(({ kind, at_ms, state, failure }) => ({
       kind,
@@ -64,15 +44,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
-    emailChanges: emailChanges.map((change) => ({
-      from: change.from_email,
-      to: change.to_email,
-      askedAt: asIso(change.asked_at_ms),
-      until: asIso(change.until_ms),
-      changedAt: asIso(change.changed_at_ms),
-      askedBy: change.asked_by,
-      confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },
-    })),
+    emailChanges: await exportEmailChanges(db, id),
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),
     appAnswers: (await selectAppAnswers(db, id).execute()).map(({ app, told, at_ms }) => ({
       app,
@@ -82,27 +54,69 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     endedApps: toEndedApps(await endedApps(db, id, nowMs).execute()).map(describeEndedApp),
     passkeys: (await listPasskeys(db, id)).map(describePasskey),
     events: exportEvents(db, id),
-    waitlist: waiting
-      ? {
-          joinedAt: asIso(waiting.joined_at_ms),
-          confirmationMailedAt: asIso(waiting.confirmation_mailed_at_ms),
-          confirmedAt: asIso(waiting.confirmed_at_ms),
-          unconfirmedUntil: asIso(waiting.unconfirmed_until_ms),
-          invitedAt: asIso(waiting.invited_at_ms),
-        }
-      : null,
-    invitations: invitations.map(({ plan, created_at_ms, expires_at_ms, accepted_at_ms }) => ({
-      plan,
-      createdAt: asIso(created_at_ms),
-      expiresAt: asIso(expires_at_ms),
-      acceptedAt: asIso(accepted_at_ms),
-    })),
+    waitlist: await exportWaitlist(db, email),
+    invitations: await exportInvitations(db, email),
     changes: mapPages(listAudit(db, { whom: names }), ({ at_ms, who, what }) => ({
       at: asIso(at_ms),
       who,
       what,
     })),
   };
+}
+
+async function exportUnclaimedPurchases(db: Db, email: string) {
+  const rows = await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute();
+  return rows.map(({ id, created_at_ms }) => ({ id, createdAt: asIso(created_at_ms) }));
+}
+
+async function exportEmailChanges(db: Db, accountId: string) {
+  const rows = await db
+    .selectFrom("email_changes")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("asked_at_ms")
+    .execute();
+  return rows.map((change) => ({
+    from: change.from_email,
+    to: change.to_email,
+    askedAt: asIso(change.asked_at_ms),
+    until: asIso(change.until_ms),
+    changedAt: asIso(change.changed_at_ms),
+    askedBy: change.asked_by,
+    confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },
+  }));
+}
+
+async function exportWaitlist(db: Db, email: string) {
+  const waiting = await db
+    .selectFrom("waitlist")
+    .select(["joined_at_ms", "confirmation_mailed_at_ms", "confirmed_at_ms"])
+    .select(["unconfirmed_until_ms", "invited_at_ms"])
+    .where("email", "=", email)
+    .executeTakeFirst();
+  if (!waiting) return null;
+  return {
+    joinedAt: asIso(waiting.joined_at_ms),
+    confirmationMailedAt: asIso(waiting.confirmation_mailed_at_ms),
+    confirmedAt: asIso(waiting.confirmed_at_ms),
+    unconfirmedUntil: asIso(waiting.unconfirmed_until_ms),
+    invitedAt: asIso(waiting.invited_at_ms),
+  };
+}
+
+async function exportInvitations(db: Db, email: string) {
+  const rows = await db
+    .selectFrom("invitations")
+    .select(["plan", "created_at_ms", "expires_at_ms", "accepted_at_ms"])
+    .where("email", "=", email)
+    .orderBy("created_at_ms")
+    .execute();
+  return rows.map(({ plan, created_at_ms, expires_at_ms, accepted_at_ms }) => ({
+    plan,
+    createdAt: asIso(created_at_ms),
+    expiresAt: asIso(expires_at_ms),
+    acceptedAt: asIso(accepted_at_ms),
+  }));
 }
 
 /** What happened to the account, as its operator's systems are told: page by page. */
