@@ -88,7 +88,6 @@ const collections: { [file: string]: string[] } = {
   "lib/db/frequent-statement.ts": ["two statements for each `frequentStatement`"],
   "lib/db/postgres/pool.ts": ["those that wait for a connection"],
   "lib/db/sqlite/file.ts": ["500 statements, then none"],
-  "lib/db/sqlite/write-turns.ts": ["writes that wait, each for as long as the store may take"],
   "lib/events/delivery-runner.ts": [
     "accounts whose events wait: as many as are read ahead",
     "accounts of which more waits in the store: as many as have it",

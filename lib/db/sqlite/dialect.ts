@@ -13,8 +13,8 @@ import {
   ValueNode,
 } from "kysely";
 import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite/file";
-import { WriteTurns } from "@/lib/db/sqlite/write-turns";
 import { StoreOutage } from "@/lib/db/store-outage";
+import { Places } from "@/lib/runtime/places";
 
 /**
  * A Kysely dialect for a SQLite file that other processes also write to.
@@ -57,7 +57,7 @@ class QueryCompiler extends SqliteQueryCompiler {
 class SqliteDriver implements Driver {
   private reader: Promise<OpenFile> | undefined;
   private writer: OpenFile | undefined;
-  private readonly turns = new WriteTurns();
+  private readonly turns = new Places({ requests: 1, background: 1 });
 
   constructor(
     private readonly file: SqliteFile,
@@ -100,7 +100,9 @@ class SqliteDriver implements Driver {
   /** Waits for its turn in this process, then for the file's write lock. One deadline covers both. */
   async beginWrite(): Promise<EndWrite> {
     const deadlineMs = performance.now() + this.lockTimeoutMs;
-    await this.turns.begin(this.lockTimeoutMs);
+    const withinMs = { requests: this.lockTimeoutMs, background: this.lockTimeoutMs };
+    const isLocked = () => new StoreOutage(new Error("the store is locked by other writes"));
+    await this.turns.begin(withinMs, isLocked);
     // Every write waits for the disk, so let reads and responses run between two writes.
     await yieldToEventLoop();
     try {
