@@ -44,10 +44,13 @@ export const oauthSeconds = {
   grant: (sessionDays.app + sessionDays.ended) * daySeconds,
   /** How long a used refresh token can be used again although a successor was used, from its first use on: 1 minute. */
   refreshTokenReuse: 60,
-  /** A registered client that no owner has approved: 1 day. */
-  unusedClient: daySeconds,
-  /** A registered client after its last approval: as long as a grant, so that it can connect again without registering. */
-  usedClient: (sessionDays.app + sessionDays.ended) * daySeconds,
+  /**
+   * A registered client, after it registered and after each approval: as long as a grant. Most apps keep their id for good and do
+   * not register again when it has expired (anthropics/claude-code#84614, MoonshotAI/kimi-code#2606, punkpeye/mcp-remote#36).
+   */
+  registeredClient: (sessionDays.app + sessionDays.ended) * daySeconds,
+  /** What the metadata document of a client says that no owner has approved: 1 day, and then it is read again. */
+  unapprovedDocument: daySeconds,
 } as const;
 
 /** How long events are kept for the operator's systems. */

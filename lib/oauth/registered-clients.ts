@@ -61,7 +61,7 @@ export async function registerDocument(
   const registered: Registration = { ...document, client_id_issued_at: Math.floor(nowMs / 1000) };
   const payload = JSON.stringify(registered);
   const id_hash = hashSecret("connect", document.client_id);
-  const expires_at_ms = nowMs + oauthSeconds.unusedClient * 1000;
+  const expires_at_ms = nowMs + oauthSeconds.unapprovedDocument * 1000;
   await db
     .insertInto("connect_state")
     .values({ kind: "Client", id_hash, payload, expires_at_ms })
@@ -134,7 +134,7 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
     ...bound,
   };
   const id_hash = hashSecret("connect", id);
-  const expires_at_ms = nowMs + oauthSeconds.usedClient * 1000;
+  const expires_at_ms = nowMs + oauthSeconds.registeredClient * 1000;
   await db
     .insertInto("connect_state")
     .values({ kind: "Client", id_hash, payload: JSON.stringify(registered), expires_at_ms })
@@ -148,11 +148,11 @@ function openClientId(id: string, nowMs: number): RegisteredClient | undefined {
   return client && client.forgottenAtMs > nowMs ? client : undefined;
 }
 
-/** @param untilMs - when it is forgotten; by default as one that no owner has approved */
+/** @param untilMs - when it is forgotten; by default as long after it registered as after an approval */
 function toClient(registered: unknown, untilMs?: number) {
   const { client_id: id, client_name: name, ...rest } = registration.parse(registered);
   const addedAtMs = rest.client_id_issued_at && rest.client_id_issued_at * 1000;
-  const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + oauthSeconds.unusedClient * 1000;
+  const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + oauthSeconds.registeredClient * 1000;
   const { redirect_uris: redirectUris, dpop_bound_access_tokens: mustBind } = rest;
   return { id, name, redirectUris, addedAtMs, forgottenAtMs, mustBind };
 }

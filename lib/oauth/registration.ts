@@ -13,7 +13,7 @@ const maxUriCharacters = 400;
 
 /**
  * The route handler of dynamic client registration (RFC 7591), unless the operator has disabled it. The client is public
- * like every client, its name is unverified, and it expires after a day unless an owner approves it. What we cannot use
+ * like every client, its name is unverified, and it costs no row until an owner approves it. What we cannot use
  * of its metadata is left out or replaced by our defaults, which the response shows (§3.2.1): a client sends the
  * addresses of all its platforms, and one that is refused for one of them cannot be connected at all.
  */

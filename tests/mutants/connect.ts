@@ -237,9 +237,13 @@ export const connect: Mistakes = {
         "client && client.forgottenAtMs > nowMs ? client : undefined",
         "client",
       ],
+      "an app whose owner comes back after a day is unknown": [
+        "(addedAtMs ?? 0) + oauthSeconds.registeredClient",
+        "(addedAtMs ?? 0) + oauthSeconds.unapprovedDocument",
+      ],
       "an approved app is forgotten after minutes": [
-        "nowMs + oauthSeconds.usedClient * 1000",
-        "nowMs + oauthSeconds.usedClient",
+        "nowMs + oauthSeconds.registeredClient * 1000",
+        "nowMs + oauthSeconds.registeredClient",
       ],
     },
   },

@@ -55,7 +55,7 @@ const explanations: Record<Fault, { why: string; remedies: Record<string, ReactN
   unknown: {
     why: "We do not know the app that sent you here. It never registered with this site, or its registration has expired.",
     remedies: {
-      You: "remove this site from the app, then add it again, so that the app registers anew.",
+      You: "remove this site and its sign-in from the app, then add it again, so that the app registers anew.",
       "Its maker": "register again (RFC 7591) when the id that the app has stored is refused.",
       "The operator": (
         <>
@@ -78,7 +78,7 @@ const explanations: Record<Fault, { why: string; remedies: Record<string, ReactN
   app: {
     why: "The request of the app that sent you here is not valid, for example because it names an address that the app did not register.",
     remedies: {
-      You: "try again from the app. If that fails too, tell its maker.",
+      You: "try again from the app. If that fails too, remove this site and its sign-in from the app, then add it again.",
       "Its maker": "send the request without a browser: the answer is JSON and names the reason.",
     },
   },

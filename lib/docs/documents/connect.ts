@@ -108,7 +108,7 @@ The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), a
 An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`.
 
 - Of a document we read \`client_name\`, \`redirect_uris\`, \`dpop_bound_access_tokens\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. One that is not of a known agent is read anew for each request after ${describeSeconds(oauthSeconds.request)}, and at once for one that names another redirect URI.
-- A registration expires after a day, or ${describeSeconds(oauthSeconds.usedClient)} after an owner last approved or kept the app.
+- A registration expires ${describeSeconds(oauthSeconds.registeredClient)} after it was made, or after an owner last approved or kept the app.
 - What cannot be used is left out, which the answer to a registration shows: redirect URIs that are not allowed, those after the tenth, and of a name what follows its 80th character. Only if no redirect URI is left is it refused, with the reason; an app that names the grant of device codes in \`grant_types\` can register without any.
 - Invisible characters and text direction marks are removed from names.
 - If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
