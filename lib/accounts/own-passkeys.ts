@@ -1,24 +1,16 @@
 import type { Owner } from "@/lib/accounts/require-owner";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { signIn } from "@/lib/auth/local-sign-in";
+import { CeremonyError, toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
 import {
-  CeremonyError,
-  creationOptions,
-  requestOptions,
-  toUserHandle,
-  verifyAuthentication,
-  verifyRegistration,
-} from "@/lib/auth/passkeys/passkey-ceremony";
-import { challengeBrowser, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
-import {
-  addPasskey,
-  hasTooMany,
-  listPasskeys,
-  maxPasskeys,
+  askToCreate,
+  askToSign,
   notCounted,
-  relyingParty,
+  readCreated,
+  readSigned,
   usePasskey,
-} from "@/lib/auth/passkeys/passkeys";
+} from "@/lib/auth/passkeys/passkey-exchange";
+import { addPasskey, hasTooMany, listPasskeys, maxPasskeys, ownersSite } from "@/lib/auth/passkeys/passkeys";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { describeBrowser } from "@/lib/auth/sessions/session-name";
 import { recordAudit } from "@/lib/db/audit";
@@ -26,7 +18,6 @@ import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import type { Call } from "@/lib/http/call";
-import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { Redirect } from "@/lib/http/form";
 import type { ResponseParts } from "@/lib/http/response";
@@ -34,10 +25,9 @@ import { outageSince } from "@/lib/runtime/dependency-outages";
 
 const signInPurpose = "sign in";
 
-/** The options of a sign-in by any passkey: they are the same for everyone but for the challenge. */
+/** The options of a sign-in by any passkey. */
 export function askForPasskey(call: Call): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, signInPurpose);
-  return { status: 200, body: requestOptions(relyingParty(), challenge), headers: cookieHeaders([cookie]) };
+  return askToSign(call, ownersSite(), signInPurpose);
 }
 
 /**
@@ -46,10 +36,9 @@ export function askForPasskey(call: Call): ResponseParts {
  * has; 409 if the browser is signed in to another account.
  */
 export async function signInWithPasskey(call: Call): Promise<Redirect> {
-  const { headers, nowMs, body } = call;
+  const { headers, nowMs } = call;
   const db = await store();
-  const isExpected = expectedOf(call, signInPurpose);
-  const signed = await verifyAuthentication(relyingParty(), body, isExpected, (credentialId) =>
+  const signed = await readSigned(call, ownersSite(), signInPurpose, (credentialId) =>
     requirePasskey(db, credentialId),
   );
   const { passkey, userHandle } = signed;
@@ -65,9 +54,7 @@ export async function signInWithPasskey(call: Call): Promise<Redirect> {
       hint: "Sign out first, or choose a passkey of this account.",
     });
   }
-  const reason = await transact(db, (transaction) =>
-    usePasskey(transaction, { ...signed, table: "passkeys", credentialId: passkey.credential_id }, nowMs),
-  );
+  const reason = await transact(db, (transaction) => usePasskey(transaction, ownersSite(), signed, nowMs));
   const because = reason && notCounted[reason];
   if (reason === "copied") {
     const about = { by: "visitor", what: "passkey refused", whom: passkey.email } as const;
@@ -87,7 +74,7 @@ async function requirePasskey(db: Db, credentialId: string) {
     .select(["accounts.id as accountId", "accounts.email"])
     .where("credential_id", "=", credentialId)
     .executeTakeFirst();
-  if (passkey?.rp_id === relyingParty().id) return passkey;
+  if (passkey?.rp_id === ownersSite().id) return passkey;
   const operators = db.selectFrom("operator_passkeys").select("rp_id");
   const isStored = passkey || (await hasRow(operators.where("credential_id", "=", credentialId)));
   // A store that is only read may be a copy without the newest passkeys.
@@ -104,17 +91,14 @@ export async function startPasskey(call: Call, owner: Owner): Promise<ResponsePa
   const { id, email } = owner.account;
   const passkeys = await listPasskeys(await store(), id);
   if (passkeys.length >= maxPasskeys) throw hasTooMany;
-  const { challenge, cookie } = challengeBrowser(call, purposeOf(owner));
-  const ids = passkeys.map(({ credential_id }) => credential_id);
-  const body = creationOptions(relyingParty(), challenge, { id, name: email }, ids);
-  return { status: 200, body, headers: cookieHeaders([cookie]) };
+  const excludedIds = passkeys.map(({ credential_id }) => credential_id);
+  return askToCreate(call, ownersSite(), purposeOf(owner), { user: { id, name: email }, excludedIds });
 }
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
 export async function finishPasskey(call: Call, owner: Owner): Promise<ResponseParts> {
-  const isExpected = expectedOf(call, purposeOf(owner));
-  const verified = await verifyRegistration(relyingParty(), call.body, isExpected);
-  const passkey = { ...verified, name: describeBrowser(call.headers) };
+  const created = await readCreated(call, ownersSite(), purposeOf(owner));
+  const passkey = { ...created, name: describeBrowser(call.headers) };
   await addPasskey(await store(), owner.account, passkey, call.nowMs);
   return { status: 204, body: null };
 }

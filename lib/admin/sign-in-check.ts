@@ -1,8 +1,8 @@
 import { type CheckResult, fine, warning } from "@/lib/admin/check-result";
 import { areCodesLonger } from "@/lib/auth/codes/sign-in-code-limits";
-import { officeParty } from "@/lib/auth/operators";
-import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
-import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys/passkeys";
+import { operatorsSite } from "@/lib/auth/operators";
+import { countStrandedPasskeys, type PasskeySite } from "@/lib/auth/passkeys/passkey-exchange";
+import { ownersSite } from "@/lib/auth/passkeys/passkeys";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 
@@ -31,8 +31,7 @@ export async function checkPasskeys(): Promise<CheckResult> {
     );
   }
   return findStranded(
-    "passkeys",
-    relyingParty(),
+    ownersSite(),
     "They cannot be used here. Set PASSKEY_HOST to their host, or let their owners sign in with a code and add new ones.",
   );
 }
@@ -55,19 +54,14 @@ async function lists(address: string, origin: string): Promise<boolean> {
 /** Whether operators' passkeys can be used at the office. */
 export function checkOperators(): Promise<CheckResult> {
   return findStranded(
-    "operator_passkeys",
-    officeParty(),
+    operatorsSite(),
     "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.",
   );
 }
 
-async function findStranded(
-  table: "passkeys" | "operator_passkeys",
-  party: RelyingParty,
-  remedy: string,
-): Promise<CheckResult> {
-  const stranded = await countStrandedPasskeys(await store(), table, party);
-  if (stranded.length === 0) return fine(`for ${party.id}`);
+async function findStranded(site: PasskeySite, remedy: string): Promise<CheckResult> {
+  const stranded = await countStrandedPasskeys(await store(), site);
+  if (stranded.length === 0) return fine(`for ${site.id}`);
   const hosts = stranded.map(({ rp_id, count }) => `${count} for ${rp_id}`).join(", ");
-  return warning(`made for another host than ${party.id}: ${hosts}`, remedy);
+  return warning(`made for another host than ${site.id}: ${hosts}`, remedy);
 }

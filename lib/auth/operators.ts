@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
+import type { PasskeySite } from "@/lib/auth/passkeys/passkey-exchange";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -17,11 +17,17 @@ export const linkMinutes = 15;
 /** The page of the office that such a link opens. */
 export const enrolPath = "/enrol";
 
-/** The office as a relying party: pages at exactly `OFFICE_URL`. Throws an {@link ApiError} if it is off. */
-export function officeParty(): RelyingParty {
+/** Where operators use passkeys: pages at exactly `OFFICE_URL`. Throws an {@link ApiError} if the office is off. */
+export function operatorsSite(): PasskeySite {
   const { office } = settings();
   if (office)
-    return { id: new URL(office.url).hostname, name: "Corner Office operators", origin: office.url };
+    return {
+      id: new URL(office.url).hostname,
+      name: "Corner Office operators",
+      origin: office.url,
+      table: "operator_passkeys",
+      cookie: "operator-browser",
+    };
   throw new ApiError("not_configured", {
     message: "There is no office.",
     hint: "Set OFFICE_PORT, here and for the server.",
@@ -34,7 +40,7 @@ export function officeParty(): RelyingParty {
  * is off.
  */
 export async function makeOperatorLink(db: Db, name: string, nowMs: number): Promise<string> {
-  const { origin } = officeParty();
+  const { origin } = operatorsSite();
   const token = mintSecret();
   const link = { link_hash: hashSecret("operator-link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
   await changeOperator(db, { by: "operator", what: "operator add", name }, nowMs, (transaction) =>

@@ -1,13 +1,14 @@
-import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/auth/operators";
+import { changeOperator, linkMinutes, type Operator, operatorsSite } from "@/lib/auth/operators";
+import { CeremonyError } from "@/lib/auth/passkeys/passkey-ceremony";
 import {
-  CeremonyError,
-  creationOptions,
-  requestOptions,
-  verifyAuthentication,
-  verifyRegistration,
-} from "@/lib/auth/passkeys/passkey-ceremony";
-import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
-import { notCounted, usePasskey } from "@/lib/auth/passkeys/passkeys";
+  askToCreate,
+  askToSign,
+  consumeChallenge,
+  notCounted,
+  readCreated,
+  readSigned,
+  usePasskey,
+} from "@/lib/auth/passkeys/passkey-exchange";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
@@ -19,7 +20,6 @@ import { hashSecret } from "@/lib/runtime/secret";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 
-const kept = "operator-browser";
 const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
 const purposeOf = (session: OfficeSession | undefined) =>
   session ? `operator ${session.operator.id} proves` : "operator sign in";
@@ -29,23 +29,22 @@ export async function startPasskey(call: Call): Promise<ResponseParts> {
   const db = await store();
   const token = call.fields.get("link") ?? "";
   const operator = await requireLink(db, token, call.nowMs);
-  const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
   const passkeys = db.selectFrom("operator_passkeys").select("credential_id");
   const rows = await passkeys.where("operator_id", "=", operator.id).execute();
-  const ids = rows.map(({ credential_id }) => credential_id);
-  const options = creationOptions(officeParty(), challenge, operator, ids);
-  return answer(options, [cookie, writeCookie("operator-link", token, linkMinutes * 60)]);
+  return askToCreate(call, operatorsSite(), linkPurpose(operator), {
+    user: operator,
+    excludedIds: rows.map(({ credential_id }) => credential_id),
+    cookies: [writeCookie("operator-link", token, linkMinutes * 60)],
+  });
 }
 
 /** Adds the passkey that the browser has created, which uses the link up, and signs the operator in. */
 export async function finishPasskey(call: Call): Promise<ResponseParts> {
-  const { headers, nowMs, body } = call;
+  const { headers, nowMs } = call;
   const db = await store();
   const token = readCookie(headers, "operator-link") ?? "";
   const operator = await requireLink(db, token, nowMs);
-  const party = officeParty();
-  const isExpected = expectedOf(call, linkPurpose(operator), kept);
-  const { credential, challenge } = await verifyRegistration(party, body, isExpected);
+  const { credential, challenge } = await readCreated(call, operatorsSite(), linkPurpose(operator));
   const change = { what: "operator passkey", name: operator.name };
   await changeOperator(db, change, nowMs, async (transaction) => {
     const link = transaction
@@ -87,8 +86,7 @@ async function requireLink(db: Db, token: string, nowMs: number): Promise<Operat
 
 /** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
 export function askForPasskey(call: Call, session?: OfficeSession): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, purposeOf(session), kept);
-  return answer(requestOptions(officeParty(), challenge), [cookie]);
+  return askToSign(call, operatorsSite(), purposeOf(session));
 }
 
 /**
@@ -96,10 +94,9 @@ export function askForPasskey(call: Call, session?: OfficeSession): ResponsePart
  * Throws a 400 without a reason, which only the log has.
  */
 export async function acceptPasskey(call: Call, session?: OfficeSession): Promise<ResponseParts> {
-  const { nowMs, body } = call;
+  const { nowMs } = call;
   const db = await store();
-  const isExpected = expectedOf(call, purposeOf(session), kept);
-  const signed = await verifyAuthentication(officeParty(), body, isExpected, (credentialId) =>
+  const signed = await readSigned(call, operatorsSite(), purposeOf(session), (credentialId) =>
     requirePasskey(db, credentialId),
   );
   const { passkey } = signed;
@@ -107,11 +104,7 @@ export async function acceptPasskey(call: Call, session?: OfficeSession): Promis
   if (session && id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
   const what = session ? "operator proof" : "operator sign-in";
   const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
-    const reason = await usePasskey(
-      transaction,
-      { ...signed, table: "operator_passkeys", credentialId: passkey.credential_id },
-      nowMs,
-    );
+    const reason = await usePasskey(transaction, operatorsSite(), signed, nowMs);
     if (reason) throw new CeremonyError(notCounted[reason]);
     return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
   });

@@ -10,7 +10,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/passkeys-attacks.test.ts": {
-    "lib/auth/passkeys/passkey-challenge.ts": {
+    "lib/auth/passkeys/passkey-exchange.ts": {
       "a challenge works twice": [
         "  return hasRow(\n    transaction",
         "  if (transaction) return true;\n  return hasRow(\n    transaction",
@@ -30,8 +30,8 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/passkeys.test.ts": {
-    "lib/auth/passkeys/passkeys.ts": {
-      "a signature counter may go back": ["counter <= passkey.counter && ", "counter < 0 && "],
+    "lib/auth/passkeys/passkey-exchange.ts": {
+      "a signature counter may go back": ["counter <= stored.counter && ", "counter < 0 && "],
     },
     "lib/auth/sessions/owner-confirmation.ts": {
       "a confirmation never gets old": [

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { CeremonyError, type Credential, type RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
-import { consumeChallenge } from "@/lib/auth/passkeys/passkey-challenge";
+import { CeremonyError, type Credential } from "@/lib/auth/passkeys/passkey-ceremony";
+import { consumeChallenge, type PasskeySite } from "@/lib/auth/passkeys/passkey-exchange";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { lockAccount } from "@/lib/db/account-by";
@@ -9,7 +9,6 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
-import { log } from "@/lib/runtime/log";
 
 export const maxPasskeys = 10;
 export const maxNameCharacters = 60;
@@ -19,10 +18,16 @@ export type Passkey = Awaited<ReturnType<typeof listPasskeys>>[number];
 
 type PasskeyAccount = { id: string; email: string };
 
-/** The service as a relying party: the host of `APP_URL` or `PASSKEY_HOST`, and pages at exactly `APP_URL`. */
-export function relyingParty(): RelyingParty {
+/** Where owners use passkeys: the host of `APP_URL` or `PASSKEY_HOST`, and pages at exactly `APP_URL`. */
+export function ownersSite(): PasskeySite {
   const { appUrl, passkeyHost } = settings();
-  return { id: passkeyHost ?? new URL(appUrl).hostname, name: "Corner Office", origin: appUrl };
+  return {
+    id: passkeyHost ?? new URL(appUrl).hostname,
+    name: "Corner Office",
+    origin: appUrl,
+    table: "passkeys",
+    cookie: "office-passkey",
+  };
 }
 
 /** The passkeys of an account, oldest first. */
@@ -84,51 +89,6 @@ export const hasTooMany = new ApiError("forbidden", {
   hint: "Remove one that you no longer use.",
 });
 
-/**
- * Uses up a challenge and counts the use of the passkey that signed it, in the caller's transaction. Returns why it does not
- * count: a challenge works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied. One
- * that is synced is copied by intent: its devices count apart, and it counts anew in another password manager.
- */
-export async function usePasskey(
-  transaction: Db,
-  {
-    table,
-    credentialId,
-    challenge,
-    counter,
-    isSynced,
-  }: {
-    table: "passkeys" | "operator_passkeys";
-    credentialId: string;
-    challenge: string;
-    counter: number;
-    isSynced: boolean;
-  },
-  nowMs: number,
-): Promise<keyof typeof notCounted | undefined> {
-  if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
-  const passkeys = transaction.selectFrom(table).select("counter").where("credential_id", "=", credentialId);
-  const passkey = await passkeys.forUpdate().executeTakeFirst();
-  if (!passkey) return "removed";
-  if (!isSynced && counter <= passkey.counter && counter + passkey.counter > 0) {
-    log().warn({ credentialId }, `a passkey was refused: ${notCounted.copied}`);
-    return "copied";
-  }
-  await transaction
-    .updateTable(table)
-    .set({ counter, last_used_at_ms: nowMs })
-    .where("credential_id", "=", credentialId)
-    .execute();
-  return undefined;
-}
-
-/** Why the use of a passkey does not count, in words. */
-export const notCounted = {
-  used: "the challenge was used before",
-  removed: "the passkey was removed",
-  copied: "the signature counter went back",
-} as const;
-
 /** Renames a passkey of the account. Returns whether it has that one. */
 export function renamePasskey(
   db: Db,
@@ -178,22 +138,6 @@ export async function declinePasskeys(db: Db, account: PasskeyAccount, nowMs: nu
       .onConflict((conflict) => conflict.column("account_id").doNothing())
       .execute(),
   );
-}
-
-/** The passkeys that were made for another host than the relying party's, counted by host: they cannot be used. */
-export async function countStrandedPasskeys(
-  db: Db,
-  table: "passkeys" | "operator_passkeys",
-  { id }: RelyingParty,
-): Promise<{ rp_id: string; count: number }[]> {
-  const rows = await db
-    .selectFrom(table)
-    .select(({ fn }) => ["rp_id", fn.countAll<number>().as("count")])
-    .where("rp_id", "!=", id)
-    .groupBy("rp_id")
-    .orderBy("rp_id")
-    .execute();
-  return rows.map(({ rp_id, count }) => ({ rp_id, count: Number(count) }));
 }
 
 /** Changes an account's passkeys. The audit has no names: their owners choose them. */

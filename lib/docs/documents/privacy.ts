@@ -2,7 +2,7 @@ import { toldColumns } from "@/lib/accounts/account-columns";
 import { emailChangeMs } from "@/lib/accounts/email-change";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
-import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
+import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-exchange";
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/browser-session";
 import { describeSeconds } from "@/lib/config/durations";
 import {

@@ -9,7 +9,8 @@ import { askForEmail, confirmEmailChange } from "@/lib/accounts/email-change";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { erasePerson } from "@/lib/accounts/leaving/erasure";
 import { makeFirstKey } from "@/lib/auth/keys/signing-keys";
-import { addPasskey, hasTooMany, usePasskey } from "@/lib/auth/passkeys/passkeys";
+import { usePasskey } from "@/lib/auth/passkeys/passkey-exchange";
+import { addPasskey, hasTooMany, ownersSite } from "@/lib/auth/passkeys/passkeys";
 import { keepAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { networksOf, recordNetwork } from "@/lib/auth/sessions/session-network";
 import { maxSessions, startSession } from "@/lib/auth/sessions/session-start";
@@ -160,7 +161,8 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       transact(db, (transaction) =>
         usePasskey(
           transaction,
-          { table: "passkeys", credentialId: "credential", challenge, counter: 5, isSynced: false },
+          ownersSite(),
+          { passkey: { credential_id: "credential" }, challenge, counter: 5, isSynced: false },
           nowMs,
         ),
       );

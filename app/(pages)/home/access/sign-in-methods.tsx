@@ -1,6 +1,6 @@
 import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
-import { maxNameCharacters, maxPasskeys, type Passkey, relyingParty } from "@/lib/auth/passkeys/passkeys";
+import { maxNameCharacters, maxPasskeys, type Passkey, ownersSite } from "@/lib/auth/passkeys/passkeys";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
 import { forms } from "@/lib/http/register/forms";
@@ -54,7 +54,7 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
 
 /** The passkeys that work here, for the browser: `AllAcceptedCredentialsOptions` of WebAuthn §5.1.10. */
 function acceptedOf(accountId: string, passkeys: Passkey[]) {
-  const { id: rpId } = relyingParty();
+  const { id: rpId } = ownersSite();
   const accepted = passkeys.filter((passkey) => passkey.rp_id === rpId);
   const allAcceptedCredentialIds = accepted.map(({ credential_id }) => credential_id);
   return { rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds };
@@ -78,7 +78,7 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
               last used <Clock atMs={last_used_at_ms} shows="day and time" />
             </>
           )}
-          {rp_id !== relyingParty().id && `. It was made for ${rp_id} and works only there`}
+          {rp_id !== ownersSite().id && `. It was made for ${rp_id} and works only there`}
         </p>
       </div>
       <details className="rename">
