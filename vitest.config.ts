@@ -19,7 +19,7 @@ const project = (name: string, files: Files, groupOrder: number, ...engines: str
   test: {
     name,
     ...files,
-    provide: { engines },
+    provide: { engines, isAlone: name === "drills" },
     // Modules are loaded once for all files of a worker; what they keep is forgotten after each.
     isolate: false,
     // What the lent services say: the tests compare their words with the catalogue's.

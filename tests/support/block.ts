@@ -1,6 +1,6 @@
 import { afterAll, beforeEach } from "vitest";
 import type { Db } from "@/lib/db/store";
-import type { Engine, Stage } from "@/tests/support/engines";
+import type { Engine, PrepareOptions, Stage } from "@/tests/support/engines";
 import { emptyTables, giveBack, lend } from "@/tests/support/lent-service";
 import { type Environment, Service, type ServiceOptions } from "@/tests/support/service";
 import { openShop, type Shop } from "@/tests/support/shop";
@@ -10,10 +10,8 @@ import { openShop, type Shop } from "@/tests/support/shop";
  * ends with it, the last first.
  */
 
-type StageOptions = Parameters<Engine["prepare"]>[0];
-
 /** A store of this engine. */
-export async function startStage(engine: Engine, options?: StageOptions): Promise<Stage> {
+export async function startStage(engine: Engine, options?: PrepareOptions): Promise<Stage> {
   const stage = await engine.prepare(options);
   afterAll(stage.clear);
   return stage;
@@ -22,7 +20,7 @@ export async function startStage(engine: Engine, options?: StageOptions): Promis
 /** A store that each test finds empty but for its keys, and one instance of it. */
 export async function startStageForEach(
   engine: Engine,
-  options?: StageOptions,
+  options?: PrepareOptions,
 ): Promise<{ stage: Stage; db: Db }> {
   const stage = await startStage(engine, options);
   beforeEach(() => emptyTables(stage));
@@ -40,15 +38,22 @@ export async function startService(
 }
 
 /** A service that sells at a fake Stripe. */
-export async function startShop(engine: Engine, environment?: Environment): Promise<Shop> {
-  const shop = await openShop(engine, environment);
+export async function startShop(
+  engine: Engine,
+  environment?: Environment,
+  options?: PrepareOptions,
+): Promise<Shop> {
+  const shop = await openShop(engine, environment, options);
   afterAll(shop.close);
   return shop;
 }
 
 /** The service that the worker lends to its files, and the store behind it. */
-export async function borrowService(engine?: Engine): Promise<{ stage: Stage; service: Service }> {
-  const lent = await lend(engine);
-  afterAll(() => giveBack(lent.service));
+export async function borrowService(
+  engine?: Engine,
+  options?: { isAlone: boolean },
+): Promise<{ stage: Stage; service: Service }> {
+  const lent = await lend(engine, options);
+  afterAll(() => giveBack(lent));
   return lent;
 }

@@ -10,6 +10,8 @@ import { makeFirstKey } from "@/lib/auth/keys/signing-keys";
 import { Store } from "@/lib/db/store";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import { addStandingBy, makeStandingBy, readStandingBy, type StandingBy } from "@/tests/support/standing-by";
+import { openEmbedded } from "@/tests/support/stores";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -23,6 +25,10 @@ declare module "vitest" {
     postgresTemplate: string | undefined;
     /** The data folder of an embedded store in its state after a first start. */
     embeddedTemplate: string;
+    /** Whether by default no one stands by: a drill looks at the whole of a store. */
+    isAlone: boolean;
+    /** What both have of those who stand by. */
+    standingBy: StandingBy;
   }
 }
 
@@ -37,8 +43,11 @@ export default async function setup({ provide }: TestProject) {
   provide("redisPort", redis?.port);
   // Running every migration and generating a key for each test would be a third of the suite's time.
   process.env.APP_SECRET = appSecret;
-  provide("embeddedTemplate", await makeTemplate());
-  provide("postgresTemplate", postgres && (await makePostgresTemplate(postgres.url)));
+  const theirs = makeStandingBy(Date.now());
+  const template = await makeTemplate(theirs);
+  provide("embeddedTemplate", template);
+  provide("standingBy", await readStandingBy(openEmbedded(template).query));
+  provide("postgresTemplate", postgres && (await makePostgresTemplate(postgres.url, theirs)));
   delete process.env.APP_SECRET;
   return async () => {
     for (const database of [postgres, redis]) if (database) await stopDatabase(database);
@@ -46,16 +55,18 @@ export default async function setup({ provide }: TestProject) {
 }
 
 /** Makes a data folder in its state after a first start. */
-async function makeTemplate(): Promise<string> {
+async function makeTemplate(theirs: StandingBy): Promise<string> {
   const dataDir = createFolder();
   writeFileSync(join(dataDir, "app-secret"), appSecret, { mode: 0o600 });
   await prepareStore({ dataDir });
+  await addStandingBy(openEmbedded(dataDir).query, theirs);
   return dataDir;
 }
 
-async function makePostgresTemplate(serverUrl: string): Promise<string> {
+async function makePostgresTemplate(serverUrl: string, theirs: StandingBy): Promise<string> {
   const databaseUrl = await createDatabase(serverUrl);
   await prepareStore({ databaseUrl, dataDir: "" });
+  await addStandingBy((sql) => queryOnce(databaseUrl, sql), theirs);
   return new URL(databaseUrl).pathname.slice(1);
 }
 

@@ -5,6 +5,7 @@ import { createConflicts } from "@/tests/support/conflicts";
 import { createDatabase } from "@/tests/support/databases";
 import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import { forOthers, removeStandingBy, requireUntouched } from "@/tests/support/standing-by";
 import { type OpenStore, openEmbedded, openPostgres } from "@/tests/support/stores";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
@@ -19,14 +20,17 @@ export type Stage = OpenStore & {
   clear: () => Promise<void>;
 };
 
+export type PrepareOptions = { isEmpty?: boolean; isAlone?: boolean; until?: Until; conflicts?: boolean };
+
 export type Engine = {
   name: string;
   /**
    * Prepares a store in its state after a first start, or with `isEmpty` without any table. PostgreSQL undoes every
    * transaction once, so that each is run twice, unless the store is empty or reached without `conflicts`, which is several
-   * times faster. Its files are deleted after the test file, or as `until` says.
+   * times faster. Its files are deleted after the test file, or as `until` says. `isAlone` is for a test that looks at
+   * everyone: no others stand by (`standing-by.ts`).
    */
-  prepare: (options?: { isEmpty?: boolean; until?: Until; conflicts?: boolean }) => Promise<Stage>;
+  prepare: (options?: PrepareOptions) => Promise<Stage>;
 };
 
 /** The stores that a test opens of one stage. */
@@ -46,27 +50,31 @@ function openedStores(options: ConstructorParameters<typeof Store>[0]) {
 
 const embedded: Engine = {
   name: "the embedded store",
-  async prepare({ isEmpty = false, until = "file" } = {}) {
+  async prepare({ isEmpty = false, isAlone = isEmpty || inject("isAlone"), until = "file" } = {}) {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const { environment, query, begin, rollBack, change } = openEmbedded(dataDir);
     const opened = openedStores({ dataDir });
+    if (isAlone && !isEmpty) await removeStandingBy(query);
     return {
       environment,
-      query,
+      query: (sql) => query(forOthers(sql)),
       open: opened.open,
       freezeStopsReads: false,
       freeze: () => begin(),
       thaw: rollBack,
-      change,
-      clear: opened.close,
+      change: (sql) => change(forOthers(sql)),
+      async clear() {
+        await opened.close();
+        if (!isAlone) await requireUntouched(query, inject("standingBy"));
+      },
     };
   },
 };
 
 const postgres = (serverUrl: string): Engine => ({
   name: "PostgreSQL",
-  async prepare({ isEmpty = false, conflicts = true } = {}) {
+  async prepare({ isEmpty = false, isAlone = isEmpty || inject("isAlone"), conflicts = true } = {}) {
     const databaseUrl = await createDatabase(serverUrl, isEmpty ? undefined : inject("postgresTemplate"));
     const port = await reservePort();
     // An empty one may also be for an earlier build, which repeats nothing.
@@ -78,18 +86,23 @@ const postgres = (serverUrl: string): Engine => ({
     behindProxy.search = "sslmode=disable";
     const { environment, query, change, close } = openPostgres(databaseUrl, behindProxy.href);
     const opened = openedStores({ databaseUrl: conflicts ? behindProxy.href : databaseUrl, dataDir: "" });
+    if (isAlone && !isEmpty) await removeStandingBy(query);
     return {
       environment,
-      query,
+      query: (sql) => query(forOthers(sql)),
       open: opened.open,
       freezeStopsReads: true,
       freeze: proxy.freeze,
       thaw: proxy.thaw,
-      change,
+      change: (sql) => change(forOthers(sql)),
       async clear() {
         await opened.close();
-        await close();
-        await proxy.cut();
+        try {
+          if (!isAlone) await requireUntouched(query, inject("standingBy"));
+        } finally {
+          await close();
+          await proxy.cut();
+        }
       },
     };
   },

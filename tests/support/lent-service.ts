@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { operations } from "@/lib/http/register/operations";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import { Service } from "@/tests/support/service";
+import { addStandingBy, removeStandingBy, requireUntouched } from "@/tests/support/standing-by";
 import { listTables } from "@/tests/support/stores";
 
 /** The limits of a lent service: practically none. */
@@ -21,15 +22,20 @@ const settings = {
   SUPPORT_EMAIL: supportEmail,
 };
 
+type Lent = { stage: Stage; service: Service; isAlone: boolean };
+
 let lent = 0;
 
 /**
  * A service with local sign-in that a worker starts once per engine and lends to its test files in sequence. Each file
- * gets it as new: only the signing key in the store, no mails, an empty log, and a client address with unused limits.
- * A file that borrows it must leave it as it was, and must take the errors that it causes. The banner shown may be
- * another file's for fifteen seconds.
+ * gets it as new: only the signing key and who stands by in the store, no mails, an empty log, and a client address with
+ * unused limits. A file that borrows it must leave it as it was, and must take the errors that it causes. The banner shown
+ * may be another file's for fifteen seconds.
  */
-export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stage; service: Service }> {
+export async function lend(
+  engine = engines[0] as Engine,
+  { isAlone = inject("isAlone") } = {},
+): Promise<Lent> {
   const { stage, service } = await oncePerWorker(`the service lent on ${engine.name}`, async () => {
     const stage = await engine.prepare({ until: "process" });
     return {
@@ -38,15 +44,17 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
     };
   });
   if (!service.isRunning) await service.run(); // a failed test may have left it killed
+  await removeStandingBy(stage.query);
   await emptyTables(stage);
+  if (!isAlone) await addStandingBy(stage.query, inject("standingBy"));
   deleteMails(service);
   service.from = `127.30.${Math.floor(++lent / 254)}.${(lent % 254) + 1}`;
-  return { stage, service };
+  return { stage, service, isAlone };
 }
 
 const kept = ["signing_keys", "link_keys", "kysely_migration", "plans", "plan_versions"];
 
-/** Deletes every row but those of its keys and of the plans that a new store has. */
+/** Deletes every row but those of its keys, of the plans that a new store has, and of who stands by. */
 export async function emptyTables(stage: Stage): Promise<void> {
   for (const name of await listTables(stage)) {
     if (!kept.includes(name)) await stage.query(`DELETE FROM ${name}`);
@@ -64,8 +72,8 @@ function deleteMails({ dataDir }: Service): void {
   }
 }
 
-/** Returns the service after a test file. Throws if it logged an error that no test took. */
-export async function giveBack(service: Service): Promise<void> {
+/** Returns the service after a test file. Throws if it logged an error that no test took, or if who stood by was changed. */
+export async function giveBack({ service, stage, isAlone }: Lent): Promise<void> {
   // All earlier lines are in the log once a later one is.
   const id = randomUUID();
   await service.ask(operations.health.path, { headers: { "x-request-id": id } });
@@ -73,4 +81,5 @@ export async function giveBack(service: Service): Promise<void> {
   const errors = service.takeErrors();
   service.forgetLog();
   expect(errors).toEqual([]);
+  if (!isAlone) await requireUntouched(stage.query, inject("standingBy"));
 }

@@ -1,6 +1,6 @@
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
-import type { Engine } from "@/tests/support/engines";
+import type { Engine, PrepareOptions } from "@/tests/support/engines";
 import { sendDue } from "@/tests/support/mailbox";
 import { type Answer, type Environment, Service, type ServiceOptions } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
@@ -8,8 +8,12 @@ import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 export type Buyer = { id: string; email: string; browser: Browser };
 
 /** A service that sells at a fake Stripe, with a clock that a test advances for both. */
-export async function openShop(engine: Engine, environment: Environment = {}, options?: ServiceOptions) {
-  const stage = await engine.prepare();
+export async function openShop(
+  engine: Engine,
+  environment: Environment = {},
+  options?: ServiceOptions & PrepareOptions,
+) {
+  const stage = await engine.prepare(options);
   const stripe = await StripeStandIn.start();
   const clock = makeClock();
   let aheadMs = 0;

@@ -1,3 +1,4 @@
+import { forOthers } from "@/tests/support/standing-by";
 import type { OpenStore, Rows } from "@/tests/support/stores";
 
 /** Those of accounts and of what they buy, each after those that its rows name. */
@@ -35,7 +36,7 @@ export async function replaceStore({ environment, change }: OpenStore, copy: Row
   const commit = await change(
     [
       ...(environment.DATABASE_URL ? [`LOCK TABLE ${tables.join(", ")}`] : []),
-      ...tables.toReversed().map((table) => `DELETE FROM ${table}`),
+      ...tables.toReversed().map((table) => forOthers(`DELETE FROM ${table}`)),
       ...inserts,
     ].join(";\n"),
   );

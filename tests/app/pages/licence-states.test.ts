@@ -225,7 +225,8 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
   });
 
   it("goes on for a price that is no longer sold, with what it contained, and no second one is sold", async () => {
-    const other = await openShop(engine, { STRIPE_LICENCE_PRICES: "price_month,price_team" });
+    const prices = { STRIPE_LICENCE_PRICES: "price_month,price_team" };
+    const other = await openShop(engine, prices, { isAlone: true });
     const { buyer, subscription } = await other.admitLicensed(...ended);
     other.stripe.switchPrice(subscription, "price_team");
     await other.deliverAll();

@@ -33,9 +33,7 @@ describe.each(engines)("the retention on $name", async (engine) => {
        SELECT 'waiting-' || i || '@example.com', CASE WHEN i = 1 THEN ${beforeMs + 1} ELSE ${beforeMs} END FROM n`,
     );
     await deleteExpired(db, nowMs);
-    expect(await db.selectFrom("waitlist").select("email").execute()).toEqual([
-      { email: "waiting-1@example.com" },
-    ]);
+    expect(await stage.query("SELECT email FROM waitlist")).toEqual([{ email: "waiting-1@example.com" }]);
     expect(await audited()).toEqual(['{"waitlist":500}', '{"waitlist":500}', '{"waitlist":200}']);
   });
 });

@@ -9,7 +9,7 @@ import { engines } from "@/tests/support/engines";
 const events = ["checkout.session.*", "customer.subscription.*"];
 
 describe.each(engines)("the commands for billing on $name", async (engine) => {
-  const shop = await startShop(engine, { LAPSED_PLAN: "hobby" });
+  const shop = await startShop(engine, { LAPSED_PLAN: "hobby" }, { isAlone: true });
 
   const check = () => shop.service.check("billing");
 

@@ -13,7 +13,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
   const clock = makeClock();
   const explain = (whom = email) => service.adminJson<{ signIn: string; apps: string }>("explain", whom);
 
-  const stage = await startStage(engine);
+  const stage = await startStage(engine, { isAlone: true });
   const service = await Service.make({
     SIGN_IN: "local",
     ...stage.environment,

@@ -39,7 +39,7 @@ const inJson: Record<string, unknown> = {
 };
 
 describe("a name chosen by a stranger", async () => {
-  const { stage, service } = await borrowService();
+  const { stage, service } = await borrowService(undefined, { isAlone: true });
   await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   await service.token(email);
   await service.submit("/waitlist/join", { email: "waiting@example.com" });

@@ -14,7 +14,7 @@ import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 describe.each(engines)("npm run admin on $name, next to the running server", async (engine) => {
-  const { stage, service } = await borrowService(engine);
+  const { stage, service } = await borrowService(engine, { isAlone: true });
 
   it("follows the audit from a cursor, oldest first, a line of JSON for each change", async () => {
     for (const name of ["one", "two", "three"])

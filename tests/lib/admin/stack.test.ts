@@ -9,7 +9,7 @@ import { type Engine, engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { operate } from "@/tests/support/operator";
 
-const stage = await startStage(engines[0] as Engine);
+const stage = await startStage(engines[0] as Engine, { isAlone: true });
 const service = await startService(stage.environment, { expectErrors: true });
 
 it("explain leads from the id of a failed request to its lines in the log", async () => {

@@ -11,7 +11,7 @@ const ended = ["--trial-ends", "2026-01-01"];
 const licence = (price: string) => ({ licence: price });
 
 describe.each(engines)("the credits of a plan on $name", async (engine) => {
-  const shop = await startShop(engine);
+  const shop = await startShop(engine, { RETENTION_DAYS: "3650" });
   const { stripe, service, stage } = shop;
   stripe.isByCalendar = true;
   const [db, another] = [await stage.open(), await stage.open()];

@@ -6,7 +6,7 @@ const ended = ["--trial-ends", "2026-01-01"];
 
 describe.each(engines)("the prices of plans, on $name", (engine) => {
   async function open(environment = {}) {
-    const shop = await openShop(engine, environment);
+    const shop = await openShop(engine, environment, { isAlone: true });
     onTestFinished(() => shop.close());
     const admin = (...words: string[]) => shop.service.adminJson(...words);
     const entitlementOf = async ({ email }: Buyer) => {

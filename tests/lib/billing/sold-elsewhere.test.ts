@@ -9,7 +9,7 @@ import { reservePort } from "@/tests/support/port";
 const ended = ["--trial-ends", "2026-01-01"];
 
 describe.each(engines)("our price, sold without our checkout, on $name", async (engine) => {
-  const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) });
+  const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) }, { isAlone: true });
   const { stripe } = shop;
   const invoiceOf = (customer: string) => ({
     ...(stripe.invoices.values().next().value ?? expect.fail("no invoice")),

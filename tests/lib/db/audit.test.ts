@@ -17,7 +17,7 @@ const atMs = Date.parse("2027-01-31T09:00:00Z");
 const operator = "operator ann";
 
 describe.each(everyEngine)("the audit on $name", async (engine) => {
-  const { stage, db } = await startStageForEach(engine);
+  const { stage, db } = await startStageForEach(engine, { isAlone: true });
   let nowMs: number;
   beforeEach(() => {
     nowMs = atMs;

@@ -11,7 +11,7 @@ const instant = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z \([^)]+\)`;
 const minute = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC \([^)]+\)`;
 
 describe.each(engines)("the customers that finance and support ask about, on $name", async (engine) => {
-  const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) });
+  const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) }, { isAlone: true });
   const { stripe, service } = shop;
 
   const paying = await shop.admitLicensed("--trial-ends", "2026-01-01");

@@ -585,7 +585,8 @@ describe.each(engines)("the office on $name", async (engine) => {
     });
 
     it("is in a line of Today: what is due, unsettled or without account, and that deliveries fail", async () => {
-      const shop = await openShop(engine, { OFFICE_PORT: String(await reservePort()) });
+      const office = { OFFICE_PORT: String(await reservePort()) };
+      const shop = await openShop(engine, office, { isAlone: true });
       const ben = await OfficeBrowser.enrol(shop.service, "ben");
       const today = async () =>
         (await ben.open("/today")).text.replace(/<!-- -->|\s+/g, " ").replace(/ +/g, " ");

@@ -22,7 +22,7 @@ const typed = {
 };
 
 describe.each(engines)("plans in the office on $name", async (engine) => {
-  const stage = await startStage(engine);
+  const stage = await startStage(engine, { isAlone: true });
   const service = await startWithOffice(await withBackendApi({ ...stage.environment, SIGN_IN: "local" }));
   afterAll(() => service.stop());
   const second = await startService(

@@ -64,7 +64,7 @@ describe.each(engines)("a page of the office on $name", async (engine) => {
   const queries: { sql: string; parameters: readonly unknown[] }[] = [];
 
   afterAll(() => db.destroy());
-  const stage = await startStage(engine);
+  const stage = await startStage(engine, { isAlone: true });
   const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
   await (await stage.open()).selectFrom("accounts").select("id").limit(1).execute();
   for (const statement of manyAccounts(many, nowMs)) await stage.query(statement);

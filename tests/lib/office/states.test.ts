@@ -18,11 +18,15 @@ import { reservePort } from "@/tests/support/port";
 
 const clock = makeClock(Date.UTC(2027, 2, 1, 12));
 const [engine = expect.fail("no engine")] = engines;
-const shop = await startShop(engine, {
-  OFFICE_PORT: String(await reservePort()),
-  SUPPORT_EMAIL: "help@example.com",
-  ...clock.environment,
-});
+const shop = await startShop(
+  engine,
+  {
+    OFFICE_PORT: String(await reservePort()),
+    SUPPORT_EMAIL: "help@example.com",
+    ...clock.environment,
+  },
+  { isAlone: true },
+);
 const { service, stage, stripe } = shop;
 stripe.nowMs = clock.now;
 const admin = (command: string, ...more: string[]) => service.adminJson(...command.split(" "), ...more);

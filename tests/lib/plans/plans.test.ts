@@ -13,7 +13,7 @@ const studio = [
 const email = "ceo@example.com";
 
 describe.each(engines)("plans on $name", async (engine) => {
-  const { service, stage } = await borrowService(engine);
+  const { service, stage } = await borrowService(engine, { isAlone: true });
 
   beforeEach(() => emptyTables(stage));
 

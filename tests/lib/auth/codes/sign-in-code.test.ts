@@ -11,7 +11,7 @@ const tenMinutesMs = 10 * 60 * 1000;
 const sixHoursMs = 6 * 60 * 60 * 1000;
 
 describe.each(engines)("a code on $name", async (engine) => {
-  const db = await (await startStage(engine)).open();
+  const db = await (await startStage(engine, { isAlone: true })).open();
   let emails = 0;
   const newEmail = () => `${++emails}@example.com`;
 
