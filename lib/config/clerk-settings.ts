@@ -1,6 +1,6 @@
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
 import type { Environment } from "@/lib/config/env-files";
-import { readDer } from "@/lib/config/key-text";
+import { readDer } from "@/lib/config/pem-key";
 import { isForDevelopment } from "@/lib/config/loopback";
 
 /** The settings that sign-in by Clerk needs. */

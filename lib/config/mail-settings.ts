@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseCased } from "@/lib/config/email-address";
 import type { Environment } from "@/lib/config/env-files";
-import { readDer } from "@/lib/config/key-text";
+import { readDer } from "@/lib/config/pem-key";
 import { isForDevelopment, isLoopback } from "@/lib/config/loopback";
 import { decodePart } from "@/lib/config/url-part";
 

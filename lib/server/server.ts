@@ -13,7 +13,7 @@ import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { CachedResponse } from "@/lib/server/cached-response";
 import { compressOnce } from "@/lib/server/compression";
-import { leaveUnread, send } from "@/lib/server/exchange";
+import { leaveUnread, send } from "@/lib/server/answer-writer";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";

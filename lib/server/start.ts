@@ -18,7 +18,7 @@ import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
 import { createBoundedServer } from "@/lib/server/bounded-server";
-import { send } from "@/lib/server/exchange";
+import { send } from "@/lib/server/answer-writer";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createFrontServer } from "@/lib/server/server";

@@ -83,7 +83,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/app/hooks/resend.test.ts": {
-    "lib/http/webhook.ts": {
+    "lib/http/hook-events.ts": {
       "the body of a delivery is read where none can be verified":
         "    requireKey: () => void requireKey(),\n",
     },
@@ -101,7 +101,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/server/connections.test.ts": {
-    "lib/server/exchange.ts": {
+    "lib/server/answer-writer.ts": {
       "a connection goes on with the body of the request before":
         "if (incoming.hasBody && !incoming.complete) outgoing.shouldKeepAlive = false;",
     },
@@ -148,7 +148,7 @@ export const bounds: Mistakes = {
         'conflict.column("email").doNothing()',
       ],
     },
-    "lib/mail/waitlist-mail.ts": {
+    "lib/mail/waitlist-confirmation.ts": {
       "a stranger floods a mailbox with the waitlist's mails, by spelling its address anew": [
         '.where("mailbox_hash", "=", hashMailbox(to))',
         '.where("email", "=", to)',

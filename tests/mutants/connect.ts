@@ -137,7 +137,7 @@ export const connect: Mistakes = {
     "lib/oauth/adapter.ts": {
       "expired state is found": '      .where("expires_at_ms", ">", nowMs)',
     },
-    "lib/oauth/endpoint.ts": {
+    "lib/oauth/token-answer.ts": {
       "an app's last token outlives its session": [
         "Math.min(nowMs + oauthSeconds.accessToken * 1000, endsAtMs)",
         "nowMs + oauthSeconds.accessToken * 1000",

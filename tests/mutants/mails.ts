@@ -61,7 +61,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/hooks/resend.test.ts": {
-    "lib/http/webhook.ts": {
+    "lib/http/hook-events.ts": {
       "anyone can speak for the mail provider": [
         "whyUnsigned(headers, body, key, nowMs), nowMs",
         "undefined, nowMs",
@@ -79,8 +79,8 @@ export const mails: Mistakes = {
       "a full mailbox gets no mail any more": ["if (isFinalBounce(bounce?.type)) await", "await"],
     },
   },
-  "tests/lib/http/webhook.test.ts": {
-    "lib/http/webhook.ts": {
+  "tests/lib/http/hook-events.test.ts": {
+    "lib/http/hook-events.ts": {
       "a delivery of last year is taken once more": [
         'toleranceSeconds ? "another time"',
         "toleranceSeconds ? undefined",

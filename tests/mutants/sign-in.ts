@@ -163,7 +163,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/waitlist.test.ts": {
-    "lib/mail/waitlist-mail.ts": {
+    "lib/mail/waitlist-confirmation.ts": {
       "who has an account is asked to confirm the waitlist": [
         'accountBy(transaction, "email", to)',
         'accountBy(transaction, "email", "")',

@@ -5,7 +5,7 @@ import { store } from "@/lib/db/store";
 import { fieldForPage, handleForm, withProblem } from "@/lib/http/form";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
-import { confirmByToken } from "@/lib/mail/waitlist-mail";
+import { confirmByToken } from "@/lib/mail/waitlist-confirmation";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 

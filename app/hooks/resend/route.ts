@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/register/hooks";
-import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
+import { eventWith, processEvents, signedWith } from "@/lib/http/hook-events";
 import { isFinalBounce } from "@/lib/mail/outbox/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 

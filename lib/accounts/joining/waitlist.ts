@@ -8,7 +8,7 @@ import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { hashMailbox } from "@/lib/mail/outbox/suppressions";
-import { confirmationMs } from "@/lib/mail/waitlist-mail";
+import { confirmationMs } from "@/lib/mail/waitlist-confirmation";
 import { mintSecret } from "@/lib/runtime/secret";
 
 /**

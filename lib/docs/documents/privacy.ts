@@ -30,7 +30,7 @@ import { knownSeconds } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/register/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { triedForMs } from "@/lib/mail/kind";
-import { confirmationMs } from "@/lib/mail/waitlist-mail";
+import { confirmationMs } from "@/lib/mail/waitlist-confirmation";
 
 const inWords = new Intl.ListFormat("en-GB");
 

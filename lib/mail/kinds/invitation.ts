@@ -9,7 +9,7 @@ import {
 } from "@/lib/mail/links/invitation-token";
 import { SendError } from "@/lib/mail/mail";
 import { createClerkInvitation } from "@/lib/mail/senders/clerk-invitations";
-import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
+import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-confirmation";
 
 const invitation = z.object({
   to: z.string(),

@@ -28,7 +28,7 @@ import { numberEvents } from "@/lib/events/event-list";
 import { ensureLinkKeys } from "@/lib/mail/links/link-keys";
 import { claimMails, enqueueMail } from "@/lib/mail/outbox/outbox";
 import { hashMailbox } from "@/lib/mail/outbox/suppressions";
-import { replaceConfirmation } from "@/lib/mail/waitlist-mail";
+import { replaceConfirmation } from "@/lib/mail/waitlist-confirmation";
 import { approveApp, appSessionId, beginAppSession } from "@/lib/oauth/app-session";
 import { rotateTokens } from "@/lib/oauth/token-rotation";
 import { readPlans } from "@/lib/plans/plan";

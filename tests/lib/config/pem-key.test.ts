@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { readDer } from "@/lib/config/key-text";
+import { readDer } from "@/lib/config/pem-key";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const keys = [

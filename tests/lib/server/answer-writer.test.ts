@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { send } from "@/lib/server/exchange";
+import { send } from "@/lib/server/answer-writer";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { serve } from "@/tests/support/loopback";
 

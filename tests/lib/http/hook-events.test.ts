@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Resend } from "resend";
 import { describe, expect, it } from "vitest";
-import { whyUnsigned } from "@/lib/http/webhook";
+import { whyUnsigned } from "@/lib/http/hook-events";
 
 const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
 const body = Buffer.from('{"test": 2432232314}');
