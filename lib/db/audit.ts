@@ -68,6 +68,7 @@ const progress: Columns = {
     "next_attempt_ms",
     "currency",
   ],
+  credit_entries: ["account_id", "checkout"], // of an account that is erased, which is audited
   credit_limits: ["top_up_due_ms"],
   email_changes: ["told_at_ms"],
   local_sessions: [

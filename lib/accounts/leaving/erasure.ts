@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { keptColumns } from "@/lib/accounts/account-columns";
 import { findFormerEmails } from "@/lib/accounts/email-change";
 import { settings } from "@/lib/config/settings";
@@ -10,6 +11,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/lib/db/redaction";
 import { type Db, processStore } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { findTimeZone } from "@/lib/mail/kind";
 import { requireKeys } from "@/lib/mail/links/link-keys";
@@ -17,8 +19,12 @@ import { deleteMailsTo, enqueueMail } from "@/lib/mail/outbox/outbox";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { eraseMailFiles } from "@/lib/mail/senders/file-sender";
 
+/** How many rows one statement changes of what grows with an account's use: the embedded store blocks meanwhile. */
+const stepRows = 2000;
+const pauseMs = 10;
+
 /**
- * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
+ * Erases a person from every table, in one transaction but for most of what much use has left, and from the files in `DATA_DIR`: the address in any spelling,
  * the account's id and subject, the sessions, the passkeys, and the apps' grants. The ledger, the outcomes of mails and
  * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
  * about the address. So are the emails that the account had before. An owner who left gets a last mail.
@@ -39,6 +45,7 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
   // The audit entry of the erasure must not contain the erased data.
   const about = { by, what: erasure, whom: hash, readState: async () => null } as const;
   const ids = await findIds(db, email);
+  await emptyAccount(db, { email, by, hash }, nowMs);
   const ofIds = ids.map((id) => ({ mention: mentionsOfId(id), by: pseudonymOf(id) }));
   const mention = mentionsOfEmail(email);
   // The audit can still be searched by the address, through its hash.
@@ -104,17 +111,53 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
 }
 
 /**
- * Replaces the account with an anonymous one, which keeps the ledger and the links in mails working. Its id is new,
- * because sent mails and people who saw the old id could link it to the person. Returns whether there was an account.
+ * Empties an account whose use has left more than one transaction could change before its deadline; other writers of the
+ * embedded store would wait for it, too. If this is interrupted, the erasure that is tried again goes on.
  */
-async function closeAccount(transaction: Db, email: string, nowMs: number): Promise<boolean> {
-  const account = await accountBy(transaction, "email", email).selectAll().forUpdate().executeTakeFirst();
-  if (!account) return false;
+async function emptyAccount(
+  db: Db,
+  { email, by, hash }: { email: string; by: Actor; hash: string },
+  nowMs: number,
+): Promise<void> {
+  const account = await accountBy(db, "email", email).selectAll().executeTakeFirst();
+  if (!account) return;
+  const { id } = account;
+  const entries = db.selectFrom("credit_entries").select("id").where("account_id", "=", id);
+  const holds = db.selectFrom("holds").select("id").where("account_id", "=", id);
+  const closed = holds.where("closed_as", "is not", null);
+  const answers = db.selectFrom("backend_writes").select("key_hash").where("account_id", "=", id);
+  if (await hasMany(entries)) {
+    const about = { by, what: `${erasure} begun`, whom: hash, readState: async () => null } as const;
+    await auditedTransaction(db, about, nowMs, (transaction) => keepAnonymous(transaction, account, nowMs));
+  }
+  await whileMany(entries, () => moveEntries(db, id).where("id", "in", entries.limit(stepRows)).execute());
+  await whileMany(closed, () => db.deleteFrom("holds").where("id", "in", closed.limit(stepRows)).execute());
+  const answersOf = db.deleteFrom("backend_writes").where("account_id", "=", id);
+  await whileMany(answers, () => answersOf.where("key_hash", "in", answers.limit(stepRows)).execute());
+}
+
+type Rows = { limit: (rows: number) => { offset: (rows: number) => Parameters<typeof hasRow>[0] } };
+
+const hasMany = (rows: Rows) => hasRow(rows.limit(1).offset(stepRows));
+
+/** Changes some rows after the other, until few are left. */
+async function whileMany(rows: Rows, change: () => Promise<unknown>): Promise<void> {
+  while (await hasMany(rows)) {
+    await change();
+    await sleep(pauseMs);
+  }
+}
+
+/**
+ * Adds the anonymous account that stays of another one. Its id is new, because sent mails and people who saw the old one could
+ * link it to the person.
+ */
+async function keepAnonymous(transaction: Db, account: Tables["accounts"], nowMs: number): Promise<void> {
   const id = pseudonymOf(account.id);
-  const nowhere = `${id.toLowerCase()}@erased.invalid`; // RFC 2606 §2: this host can never exist
-  const closed = {
+  const anonymous = {
+    ...keptColumns(account),
     id,
-    email: nowhere,
+    email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: this host can never exist
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,
@@ -123,17 +166,32 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   };
   await transaction
     .insertInto("accounts")
-    .values({ ...keptColumns(account), ...closed })
+    .values(anonymous)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(anonymous))
     .execute();
-  await transaction
+}
+
+const moveEntries = (db: Db, accountId: string) =>
+  db
     .updateTable("credit_entries")
-    .set({ account_id: id, checkout: null })
-    .where("account_id", "=", account.id)
-    .execute();
+    .set({ account_id: pseudonymOf(accountId), checkout: null })
+    .where("account_id", "=", accountId);
+
+/**
+ * Replaces the account with an anonymous one, which keeps the ledger and the links in mails working. Returns whether there was
+ * an account.
+ */
+async function closeAccount(transaction: Db, email: string, nowMs: number): Promise<boolean> {
+  const account = await accountBy(transaction, "email", email).selectAll().forUpdate().executeTakeFirst();
+  if (!account) return false;
+  await keepAnonymous(transaction, account, nowMs);
+  await moveEntries(transaction, account.id).execute();
   await forgetCheckouts(transaction, account.email);
   const mails = () => transaction.updateTable("onboarding_emails").where("account_id", "=", account.id);
   await mails().set({ state: "stopped" }).where("state", "=", "scheduled").execute();
-  await mails().set({ account_id: id }).execute();
+  await mails()
+    .set({ account_id: pseudonymOf(account.id) })
+    .execute();
   // Deleting the account also deletes its sessions and passkeys.
   await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();
   return true;

@@ -231,6 +231,43 @@ describe.each(engines)("an erased person on $name", async (engine) => {
     await service.adminJson("person", "erase", email);
   });
 
+  it("is gone step by step where much was used, and their neighbour keeps what is theirs", async () => {
+    const rows = 2001; // one more than a step changes
+    const { id } = await service.adminJson<{ id: string }>("account", "add", email, "--credits", "9");
+    const [{ id: other } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${friend}'`);
+    const upTo = (many: number) =>
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})`;
+    for (const [whose, many] of [
+      [id, rows],
+      [other, 3],
+    ] as const) {
+      await stage.query(`${upTo(many)} INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+        SELECT '${whose}' || i, '${whose}', -1, 'A job', i FROM n`);
+      await stage.query(`${upTo(many)} INSERT INTO holds
+        (id, account_id, backend_id, thousandths, reason, created_at_ms, expires_at_ms, closed_as)
+        SELECT '${whose}' || i, '${whose}', 'b', 1, 'A job', i, i, 'settled' FROM n`);
+      await stage.query(`${upTo(many)} INSERT INTO backend_writes
+        (backend_id, key_hash, account_id, body_digest, answer, written_at_ms)
+        SELECT 'b', '${whose}' || i, '${whose}', 'd', '{}', i FROM n`);
+    }
+    await service.adminJson("person", "erase", email);
+    const audited = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+    expect(new Set(audited.map(({ what }) => what))).toEqual(new Set(["person erase", "person erase begun"]));
+    for (const table of ["holds", "backend_writes", "credit_entries"]) {
+      const [{ own, others } = {}] = await stage.query(
+        `SELECT CAST(count(CASE account_id WHEN '${id}' THEN 1 END) AS integer) AS own,
+          CAST(count(CASE account_id WHEN '${other}' THEN 1 END) AS integer) AS others FROM ${table}`,
+      );
+      expect([table, own, Number(others) >= 3]).toEqual([table, 0, true]);
+    }
+    const [closed] = await stage.query(
+      `SELECT CAST(count(*) AS integer) AS entries FROM credit_entries WHERE id LIKE '${id}%' OR thousandths = 9000`,
+    );
+    expect(closed).toEqual({ entries: rows + 1 });
+    for (const table of ["holds", "backend_writes", "credit_entries"])
+      await stage.query(`DELETE FROM ${table} WHERE account_id = '${other}'`);
+  });
+
   it("is not restored by a late delivery from Clerk", async () => {
     const db = await stage.open();
     const nowMs = Date.now();
