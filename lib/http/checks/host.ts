@@ -33,8 +33,9 @@ export function requireOurHost({ headers }: Call): void {
       hint: `Send the request to ${appUrl}.${proxies}`,
     });
   }
-  const origin = headers.get("origin");
-  if (origin === null || !isLoopback(host)) return;
+  // Some programs send the whole address that they call, as no browser does (patvice/ruby_llm-mcp#140).
+  const origin = headers.get("origin")?.replace(/^(https?:\/\/[^/]+)\/.*$/, "$1");
+  if (origin === undefined || !isLoopback(host)) return;
   if (!isLoopback(hostnameOf(origin))) {
     throw new ApiError("forbidden", {
       message: "A page on another origin may not call a loopback address.",

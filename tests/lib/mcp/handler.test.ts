@@ -473,10 +473,19 @@ describe("hosts and origins", () => {
       expectMcpStamp(service, answer);
       expect(answer.headers, "it is not counted").not.toHaveProperty("ratelimit");
     }
-    for (const Origin of ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"]) {
+    // The last is what Ruby's ruby_llm-mcp sends: the whole address that it calls.
+    const local = ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443", `${service.url}/mcp`];
+    for (const Origin of local) {
       expect((await ask(service, { Origin })).status, Origin).toBe(200);
     }
-    for (const Origin of ["https://evil.example", "http://localhost.evil.example", "null", "", "file://"]) {
+    for (const Origin of [
+      "https://evil.example",
+      "https://evil.example/localhost",
+      "http://localhost.evil.example",
+      "null",
+      "",
+      "file://",
+    ]) {
       const answer = await ask(service, { Origin });
       expectRefusal(service, answer, foreignOrigin);
       expectMcpStamp(service, answer);
