@@ -93,13 +93,22 @@ const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
 function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | undefined): ResponseParts {
   const hint = authorizationHint(path);
   const headers = challenge(refused, hint);
-  const error = new ApiError("signed_out", { headers });
+  const error = new ApiError("signed_out", { headers, hint: hintToSignIn(path) });
   if (!call) throw error;
   // ChatGPT needs both parameters, whether or not a token was sent.
   const told = challenge({ ...refused, tokenWasSent: true }, { error_description: error.message, ...hint });
   const _meta = { "mcp/www_authenticate": [told["www-authenticate"]] };
   const body = toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
   return { status: error.status, body, headers: Object.entries(headers).flat() };
+}
+
+/** For a model and its user, whose client did not start the sign-in: never to bring a token into their conversation. */
+function hintToSignIn(path: string): string {
+  const { appUrl } = settings();
+  const elsewhere = path.startsWith(mcpServer.accountPath)
+    ? ""
+    : ` If it does not ask, connect it to ${appUrl}${mcpServer.accountPath} instead.`;
+  return `Sign in with the MCP client, which asks the account's owner in a browser.${elsewhere} A token goes into its settings, as 'Authorization: Bearer <SESSION_TOKEN>', and never into the conversation.`;
 }
 
 /** The field may come twice: from some libraries in another case too, where a person has set it as well. */

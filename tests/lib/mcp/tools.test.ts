@@ -144,8 +144,14 @@ describe.each(engines)("the tools on $name", async (engine) => {
     expect(result.content).toHaveLength(1);
   });
 
+  /** What a user reads whose client did not start the sign-in: never to bring a token into the conversation. */
+  const hintAt = (path: string) => {
+    const elsewhere = ` If it does not ask, connect it to ${service.url}/mcp/account instead.`;
+    return `Sign in with the MCP client, which asks the account's owner in a browser.${path === "/mcp/account" ? "" : elsewhere} A token goes into its settings, as 'Authorization: Bearer <SESSION_TOKEN>', and never into the conversation.`;
+  };
+
   /** Checks the result that tells ChatGPT to have its user sign in (developers.openai.com/apps-sdk/build/auth). */
-  const expectSignedOutResult = ({ status, headers, text }: Answer, hint: string) => {
+  const expectSignedOutResult = ({ status, headers, text }: Answer, path: string, hint: string) => {
     const said = `error_description="${errorCatalogue.signed_out.message}"`;
     const challenge = `Bearer realm="corner-office", error="invalid_token", ${said}, ${hint}`;
     expect(status, text).toBe(401);
@@ -155,7 +161,9 @@ describe.each(engines)("the tools on $name", async (engine) => {
       id: 1,
       result: {
         isError: true,
-        content: [{ type: "text", text: JSON.stringify({ error: detail("signed_out") }) }],
+        content: [
+          { type: "text", text: JSON.stringify({ error: { ...detail("signed_out"), hint: hintAt(path) } }) },
+        ],
         _meta: { "mcp/www_authenticate": [challenge] },
       },
     });
@@ -193,14 +201,14 @@ describe.each(engines)("the tools on $name", async (engine) => {
         for (const name of ["get_entitlement", "get_credits_balance"]) {
           for (const send of [postLegacy, postModern]) {
             const answer = await send(service, { method: "tools/call", params: { name } }, options());
-            expectSignedOutResult(answer, hint);
+            expectSignedOutResult(answer, path, hint);
             expect(answer.headers["www-authenticate"]).toBe(challenge);
             expectMcpStamp(service, answer);
             expect(answer.headers).toHaveProperty("ratelimit-remaining");
             // Not a valid call, so it has no result.
             const params = { name, arguments: 7 };
             const wrong = await send(service, { method: "tools/call", params }, options());
-            expectRefusal(service, wrong, { status: 401, code: "signed_out" });
+            expectRefusal(service, wrong, { status: 401, code: "signed_out", hint: hintAt(path) });
             expect(wrong.headers["www-authenticate"]).toBe(challenge);
           }
         }
@@ -219,8 +227,8 @@ describe.each(engines)("the tools on $name", async (engine) => {
     for (const [headers, challenge] of attempts) {
       for (const message of messages) {
         const answer = await message.send(service, { headers, path, from: newAddress() });
-        if (message.name.includes("tools/call")) expectSignedOutResult(answer, hint);
-        else expectRefusal(service, answer, { status: 401, code: "signed_out" });
+        if (message.name.includes("tools/call")) expectSignedOutResult(answer, path, hint);
+        else expectRefusal(service, answer, { status: 401, code: "signed_out", hint: hintAt(path) });
         expect(answer.headers["www-authenticate"]).toBe(challenge);
         expectMcpStamp(service, answer);
         expect(answer.headers).toHaveProperty("ratelimit-remaining");
