@@ -58,7 +58,7 @@ export const isDue = (licence: LicenceState): licence is DueState => due.include
 
 /** What ended last: the trial, perhaps beside a licence that has not begun, or after it a licence. */
 export type AccountEnd =
-  | { what: "trial"; beside?: NotBegun }
+  | { what: "trial"; atMs?: number; beside?: NotBegun }
   | { what: "licence"; atMs: number; how: LicenceEnd };
 
 /** The words of a state on the owner's pages. */
@@ -351,7 +351,8 @@ export function endWords(end: AccountEnd, zone?: string | null) {
   };
   if (end.what === "trial") {
     const { message } = errorCatalogue.trial_ended;
-    const [tag, heading] = notBegun[end.beside ?? "trial"];
+    const [tag, words] = notBegun[end.beside ?? "trial"];
+    const heading = end.atMs && !end.beside ? `Your trial ended on ${dayOf(end.atMs, zone)}` : words;
     return { tag, heading, message, ...act };
   }
   const { how, atMs } = end;

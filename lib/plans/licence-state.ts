@@ -123,6 +123,7 @@ export function endOf(
   const trialEndsAtMs = (account?.plan === "trial" && account.trial_ends_at_ms) || 0;
   const how = licence && endStateOf(licence);
   if (how && isNotBegun(how)) return { what: "trial", beside: how };
-  if (!how || atMs <= trialEndsAtMs || licence?.status === "incomplete_expired") return { what: "trial" };
+  if (!how || atMs <= trialEndsAtMs || licence?.status === "incomplete_expired")
+    return { what: "trial", atMs: trialEndsAtMs };
   return { what: "licence", atMs, how };
 }

@@ -92,7 +92,7 @@ const settled: ReadonlySet<LicenceState> = new Set([
 export function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
   const { supportEmail } = settings();
   const { mayRun, status, heading, step, other, isForUs } = state;
-  const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);
+  const subject = encodeURIComponent(`Corner Office: ${heading}`);
   const body = account ? `&body=${encodeURIComponent(`My account is ${account.email}.\n\n`)}` : "";
   const help = (!mayRun || isForUs) && supportEmail && status !== "unavailable";
   const to =

@@ -129,7 +129,7 @@ export const licenceMails = {
           ...(next.words ? [next.words] : []),
           {
             facts: {
-              Plan: plan,
+              [end.how === "trial over" ? "You tried" : "Plan"]: plan,
               Ended: formatInstant(end.atMs, zone),
               Cost: due && end.how === "unpaid" ? `${due}, the last invoice` : next.cost,
               "A plan": choosesPlan ? plans : undefined,

@@ -45,6 +45,10 @@ export function Billing({
   const again = findAgain(bought, offers);
   const isOnTrial = account.plan === "trial" && standing.mayRun;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
+  const whatEnded =
+    state === "trial over"
+      ? ["Your free trial", terms.name && `of ${terms.name}`]
+      : ["Your", terms.name, "plan"];
   return (
     <>
       <section className="card verdict" data-colour={standing.light[0]} aria-labelledby="billing">
@@ -63,7 +67,7 @@ export function Billing({
         <Charges {...own} {...{ account, bought, standing, terms, again, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
-            {terms.name ? `Your ${terms.name} plan` : "Your plan"} ended on{" "}
+            {whatEnded.filter(Boolean).join(" ")} ended on{" "}
             <Clock atMs={bought.licence.ends_at_ms ?? bought.licence.period_ends_ms} shows="date" />.
           </p>
         )}

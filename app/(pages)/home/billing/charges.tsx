@@ -46,7 +46,7 @@ type ChargesProps = Pick<OwnVisit, "account" | "contents" | "plans" | "bought" |
 
 /** In one row, in every state: what is paid now, what is charged next and when, and for which plan. */
 export function Charges({ choice = [], ...props }: ChargesProps) {
-  const { account, bought, standing } = props;
+  const { account, contents, plans, bought, standing } = props;
   if (settings().billing && !bought) return null;
   const licence = bought?.licence;
   const counts = licenceThatCounts(account, bought, standing) !== undefined;
@@ -54,7 +54,11 @@ export function Charges({ choice = [], ...props }: ChargesProps) {
   return (
     <dl className="charges">
       {isCharged ? <OfLicence {...props} licence={licence} /> : <OfNone {...props} />}
-      {counts && licence ? <LicencePlan {...props} licence={licence} /> : <OwnPlan {...props} />}
+      {counts && licence ? (
+        <LicencePlan {...props} licence={licence} />
+      ) : (
+        standing.mayRun && <Fact name="Plan">{plans.get(contents.plan)?.title}</Fact>
+      )}
       {choice.length > 0 && <Choice offers={choice} />}
     </dl>
   );
@@ -75,7 +79,7 @@ type Course = {
   note?: (price: string, day: ReactNode) => ReactNode;
   /** What is said below the sum that is paid now, where nothing is due. */
   now?: string;
-  plan?: "You chose" | "Last plan";
+  plan?: "You chose" | "You tried" | "Last plan";
 };
 
 const itsPrice = "the price of the plan";
@@ -127,7 +131,7 @@ const courses: Record<LicenceState, Course> = {
   pausing: { next: "nothing", note: () => whilePaused },
   paused: { next: "nothing", note: () => whilePaused, plan: "Last plan" },
   ended: { next: "nothing", plan: "Last plan" },
-  "trial over": { next: "nothing", plan: "Last plan" },
+  "trial over": { next: "nothing", plan: "You tried" },
 };
 
 /** What is open of a licence that renews is charged by itself, a bank pays by itself, and what has ended does not come back. */
@@ -312,23 +316,6 @@ function OfNone({ account, standing }: ChargesProps) {
       ]}
     >
       Nothing
-    </Fact>
-  );
-}
-
-function OwnPlan({ account, contents, plans, standing, nowMs }: ChargesProps) {
-  return (
-    <Fact
-      name={standing.mayRun ? "Plan" : "Last plan"}
-      notes={[
-        account.plan === "trial" && account.trial_ends_at_ms <= nowMs && (
-          <>
-            ended on <Clock atMs={account.trial_ends_at_ms} shows="date" />
-          </>
-        ),
-      ]}
-    >
-      {plans.get(contents.plan)?.title}
     </Fact>
   );
 }

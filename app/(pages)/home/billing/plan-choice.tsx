@@ -168,7 +168,7 @@ export function PlanChoice({
 /** What is said of the plan of a licence that does not run. */
 const marks: Partial<Record<LicenceState, string>> = {
   ended: "Your last plan",
-  "trial over": "Your last plan",
+  "trial over": "You tried this",
   paused: "Your last plan",
   unpaid: "Your plan, not paid",
   "late at bank": "Your plan, not paid yet",
