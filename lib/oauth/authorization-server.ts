@@ -49,6 +49,10 @@ export async function authorizationServer(): Promise<Provider> {
       const exchange = exchangeOf(ctx);
       if (exchange) exchange.refusal = error_description;
     });
+    made.on("grant.error", (ctx, { error_detail }) => {
+      const exchange = exchangeOf(ctx);
+      if (exchange) exchange.refusal = error_detail;
+    });
   }
   return made;
 }

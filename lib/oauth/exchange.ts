@@ -33,7 +33,7 @@ export type Exchange = {
   code?: { made: string; sent: string; isOver: boolean };
   /** Why the library failed. */
   failure?: unknown;
-  /** Why the library refused an authorization request: its own words. */
+  /** Why the library refused an authorization request, a code or a token: its own words. */
   refusal?: string | undefined;
 };
 

@@ -1,4 +1,4 @@
-import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
+import type { KoaContextWithOIDC } from "oidc-provider";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { tokenNetwork } from "@/lib/auth/sessions/session-network";
 import { findRepeat, type ProofFault } from "@/lib/auth/tokens/proof";
@@ -17,16 +17,17 @@ import { rotateTokens } from "@/lib/oauth/token-rotation";
 export async function issueTokens(
   { client, headers }: Call,
   form: URLSearchParams,
-  { credential, issued }: Exchange,
+  asked: Exchange,
   answer: KoaContextWithOIDC,
 ): Promise<ResponseParts> {
+  const { credential, issued } = asked;
   const { AccessToken: accessToken, Account: account, ...entities } = answer.oidc.entities;
   const used =
     entities.RotatedRefreshToken ??
     entities.AuthorizationCode ??
     entities.DeviceCode ??
     entities.RefreshToken;
-  if (answer.status !== 200 || !accessToken || !account || !used) return refuse(answer, credential, form);
+  if (answer.status !== 200 || !accessToken || !account || !used) return refuse(answer, asked, form);
   const nowMs = Date.now();
   // The resource is what the owner approved, or the part of it that the client names.
   const granted = [credential?.resource ?? accessToken.aud ?? []].flat().map(String);
@@ -52,7 +53,7 @@ export async function issueTokens(
   const network = tokenNetwork(client);
   const rotation = { used, grantId, issued: issued && bindTo(jkt, issued), network, isBound, ...session };
   const rotated = await rotateTokens(await store(), rotation, nowMs);
-  if (rotated === "used before") return refuse(answer, credential, form, usedBefore[used.kind]);
+  if (rotated === "used before") return refuse(answer, asked, form, usedBefore[used.kind]);
   const { refresh_token: made, ...body } = answer.body as { refresh_token?: string };
   const refresh_token = rotated.successor ?? made;
   return render(answer, {
@@ -75,19 +76,23 @@ function refuseProof({ error, description, nonce }: ProofFault): ResponseParts {
   return { status: 400, body, headers: nonce ? ["dpop-nonce", nonce] : [] };
 }
 
-/** Refuses a code or token: because its session has ended, for one of our reasons, or as the library does. */
+/** Refuses a code or token: because its session has ended, for one of our reasons, or for the library's. */
 async function refuse(
   answer: KoaContextWithOIDC,
-  credential: AdapterPayload | undefined,
+  { credential, refusal }: Exchange,
   form: URLSearchParams,
   because?: string,
 ): Promise<ResponseParts> {
   const ended =
     because || answer.status === 400 ? await describeEnd(credential, form.get("client_id")) : undefined;
-  const error_description = ended ?? because;
+  // The library says the same of each, which helps neither an app's maker nor its owner.
+  const isGrant = Object(answer.body).error === "invalid_grant";
+  const error_description = ended ?? because ?? (isGrant ? (credential ? refusal : unknownGrant) : undefined);
   if (!error_description) return render(answer);
   return { status: 400, body: { error: "invalid_grant", error_description } };
 }
+
+const unknownGrant = "It is not known here, or has expired. Ask the owner again.";
 
 const usedBefore = {
   AuthorizationCode: "It was used before. Ask the owner again.",

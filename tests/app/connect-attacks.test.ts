@@ -64,10 +64,12 @@ describe.each(engines)("apps, on $name", async (engine) => {
   it("redeem a code once, only with its verifier, and lose all tokens when it is used again", async () => {
     const { address, redeem } = await app.ask();
     const back = new URL(await answerApp(owner, service, address.href));
-    await expect(redeem(back, verifier)).rejects.toMatchObject(refused);
+    const saying = (error_description: string) => ({ ...refused, error_description });
+    const otherVerifier = "code_verifier does not match code_challenge";
+    await expect(redeem(back, verifier)).rejects.toMatchObject(saying(otherVerifier));
     const tokens = await redeem(back);
     expect(await entitlement(tokens.access_token)).toBe(200);
-    await expect(redeem(back)).rejects.toMatchObject(refused);
+    await expect(redeem(back)).rejects.toMatchObject(saying("authorization code already consumed"));
     await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
     expect(await entitlement(tokens.access_token)).toBe(401);
   });

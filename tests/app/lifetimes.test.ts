@@ -98,7 +98,10 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     expect((await browser.open("/home/access")).text).toContain(": you ended it.");
     const { endedApps } = await service.adminJson<{ endedApps: object[] }>("person", "export", email);
     expect(endedApps[0]).toMatchObject({ name: "A program on this computer", ending: "owner" });
-    const unknown = { error: "invalid_grant", error_description: "grant request is invalid" };
+    const unknown = {
+      error: "invalid_grant",
+      error_description: "It is not known here, or has expired. Ask the owner again.",
+    };
     expect(await renew(`${tokens.refresh_token}x`)).toMatchObject(unknown);
     await service.adminJson("connect", "add", "desk", "Desk", "com.example.desk:/a");
     expect((await renew(tokens.refresh_token, "desk")).error_description).not.toContain("owner");
