@@ -3,11 +3,11 @@ import { Icon } from "./icons";
 
 type PasskeyButtonProps = {
   words: string;
-  /** By which the script of sign-in finds it; that of home finds all. */
+  /** The id by which the script of the sign-in page finds it. The script of home finds every such button. */
   id?: string;
   /** The account that gets a passkey; without one, a passkey signs in, or proves who the owner is. */
   addsTo?: string;
-  /** Where another way stands above it. */
+  /** Whether another way to sign in stands above it. */
   isAlternative?: true;
 };
 

@@ -83,7 +83,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     sessions: toSessions(sessions),
     invitation,
     waiting,
-    /** Whose former email it is. */
+    /** The account that had this email before, if it has changed it since. */
     moved,
     atClerk,
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */

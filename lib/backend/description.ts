@@ -60,7 +60,7 @@ function pathItem(name: BackendName) {
           {
             description: `Refused: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
             headers: headersOf(status, codes),
-            // One schema, of which generators make one class: each of its own would be another.
+            // One schema for all refusals: generators of clients make a class of each.
             content: json(schemaOf(answers.refused)),
           },
         ]),

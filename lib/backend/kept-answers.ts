@@ -6,12 +6,12 @@ import type { Tables } from "@/lib/db/tables";
 
 /* The answers to requests that wrote, by their keys: a repetition gets the same one. */
 
-/** What tells a request from others. */
+/** What a request is told from others by. */
 export type RequestIdentity = {
   backend: string;
-  /** Of its `Idempotency-Key`, which may contain anything. */
+  /** The hash of its `Idempotency-Key`, which may contain anything. */
   keyHash: string;
-  /** Of what it asks for. */
+  /** The digest of what it asks for. */
   digest: string;
 };
 

@@ -115,7 +115,7 @@ async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: numb
       ...(progress?.isBehind
         ? [
             eb("last_event_at_ms", "<", progress.throughMs),
-            // By an event, after Stripe was last read.
+            // What an event has brought after Stripe was last read.
             eb.and([
               eb("last_event_at_ms", "<=", progress.throughMs + 2 * reconcileEveryMs),
               eb("last_event", "<>", "reconciler"),

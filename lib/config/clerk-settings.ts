@@ -1,7 +1,7 @@
 import { createPublicKey, hash, type KeyObject } from "node:crypto";
 import type { Environment } from "@/lib/config/env-files";
-import { readDer } from "@/lib/config/pem-key";
 import { isForDevelopment } from "@/lib/config/loopback";
+import { readDer } from "@/lib/config/pem-key";
 
 /** The settings that sign-in by Clerk needs. */
 export type ClerkSettings = NonNullable<ReturnType<typeof parseClerk>>;
@@ -60,7 +60,7 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
      * or hide each other's `__session`.
      */
     sessionCookies: [`__session_${hash("sha1", publishableKey, "base64url").slice(0, 8)}`, "__session"],
-    /** Of the Backend API; undefined means Clerk's own. */
+    /** The address of the Backend API; undefined means Clerk's own. */
     apiUrl: env.CLERK_API_URL,
   };
 }

@@ -18,7 +18,7 @@ export function parseTypedEmail(text: string): string | undefined {
   return parseEmailAddress(straighten(text));
 }
 
-/** The same without the lower case, for the operator's own address. */
+/** Parses an email address and keeps its capitals, for the operator's own address. */
 export function parseCased(text: string): string | undefined {
   const [, , local = "", domain = ""] = plain.exec(withAsciiDomain(text.trim())) ?? [];
   const address = `${local}@${domain}`;

@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseCased } from "@/lib/config/email-address";
 import type { Environment } from "@/lib/config/env-files";
-import { readDer } from "@/lib/config/pem-key";
 import { isForDevelopment, isLoopback } from "@/lib/config/loopback";
+import { readDer } from "@/lib/config/pem-key";
 import { decodePart } from "@/lib/config/url-part";
 
 /** How mail is delivered, and the settings that each way needs. */
@@ -73,7 +73,7 @@ function parseResend(env: Environment, appUrl: string, faults: string[]) {
   return { kind: "resend" as const, apiKey, baseUrl, webhookKey };
 }
 
-/** What follows the host has no `@`, so the last one ends the password, whatever is in that. */
+/** Nothing behind the host has an `@`, so the last `@` ends the password, which may contain others. */
 const smtpForm = /^smtp(s?):\/\/(?:([^:/]+):(.+)@)?(\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?::(\d{1,5}))?\/?$/i;
 
 function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: string[]) {

@@ -137,7 +137,7 @@ export function parseSettings(environment: Environment) {
     drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
     metricsHost: env.METRICS_HOST ?? "127.0.0.1",
-    /** In which the monitoring names this machine, if in one of the public DNS. */
+    /** The domain in which the monitoring names this machine, if that is one of the public DNS. */
     metricsDomain: env.METRICS_DOMAIN,
     /** The operators' office: where it listens, and the address in a browser. Undefined if it is off. */
     office: siteAt(env.OFFICE_PORT, env.OFFICE_HOST, env.OFFICE_URL),

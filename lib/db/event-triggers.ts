@@ -12,7 +12,7 @@ import { type Kysely, PostgresAdapter, sql } from "kysely";
 type EventTrigger = {
   /** The writes: `insert on accounts`. */
   after: string;
-  /** Of which rows. It reads no table. */
+  /** Which of the written rows make an event. It reads no table. */
   when?: string;
   /** What else must hold, which may read tables. */
   where?: string;
@@ -140,7 +140,7 @@ export const eventTriggers: Record<string, EventTrigger> = {
   app_deleted: {
     after: "delete on local_sessions",
     when: "old.kind = 'app' and old.ended_as is null and old.end_told_ms is null",
-    // Not those that go with their account.
+    // Apps that are deleted with their account have no event of their own.
     where: `old.expires_at_ms > ${since} and ${hasAccount("old")}`,
     ...ended,
     data: endedByTime("old"),

@@ -52,7 +52,7 @@ export const migrations: Record<string, SchemaChange> = {
     "create index email_changes_to on email_changes (to_email)",
     "create index email_changes_untold on email_changes (changed_at_ms) where changed_at_ms is not null and told_at_ms is null",
   ],
-  // No build reads or writes them since a proof ends the old cookie.
+  // No build reads or writes these columns since a proof ends the old cookie.
   "305-unread-columns": [
     "alter table operator_sessions drop column former_hash",
     "alter table operator_sessions drop column former_until_ms",
@@ -62,7 +62,7 @@ export const migrations: Record<string, SchemaChange> = {
   "330-former-emails": {
     email_changes_from: "email_changes (from_email, changed_at_ms) where changed_at_ms is not null",
   },
-  // In the order in which an export reads them.
+  // Indexes in the order in which an export reads the rows.
   "341-exports": {
     holds_made: "holds (account_id, created_at_ms, id)",
     holds_account: null,

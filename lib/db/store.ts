@@ -41,7 +41,7 @@ type StoreSettings = Pick<Settings, "dataDir"> &
 export class Store {
   private connections: PostgresPool | undefined;
   private readonly db: Db;
-  /** Of the embedded store. */
+  /** The file of the embedded store. */
   private readonly file: string | undefined;
   private migrated: Promise<Db> | undefined;
   isReady = false;

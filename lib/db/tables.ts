@@ -152,7 +152,7 @@ export const firstTables = {
     key_hash: "text not null",
     /** Null if it wrote to several accounts. */
     account_id: "text references accounts (id) on delete cascade",
-    /** Of the request: another one with its key is refused. */
+    /** The digest of the request: another one with its key is refused. */
     body_digest: "text not null",
     answer: "text not null",
     written_at_ms: "bigint not null",
@@ -169,7 +169,7 @@ export const firstTables = {
     type: "text not null",
     /** What the event is about, as JSON: ids, slugs and figures that we chose, no words of a person. */
     data: "text not null",
-    /** By the store's clock. */
+    /** When it was, by the store's clock. */
     at_ms: "bigint not null",
     /** Its place among all events, and among those of its account; null until they are listed. */
     number: "bigint",
@@ -268,7 +268,7 @@ export const firstTables = {
     email: "text primary key",
     joined_at_ms: "bigint not null",
     invited_at_ms: "bigint",
-    /** Of the token in the last mail that asked to confirm the email. */
+    /** The hash of the token in the last mail that asked to confirm the email. */
     confirmation_hash: "text",
     confirmation_mailed_at_ms: "bigint",
     confirmed_at_ms: "bigint",
@@ -609,7 +609,7 @@ export const firstTables = {
     account_id: "text not null references accounts (id) on delete cascade",
     /** Stripe's id of the subscription or the checkout session that it paid. */
     bought: "text not null",
-    /** In the currency's smallest unit that Stripe has. */
+    /** What was paid, in the currency's smallest unit at Stripe. */
     amount: "bigint not null",
     /** How much of it was refunded, or lost in disputes. */
     returned: "bigint not null",

@@ -16,7 +16,7 @@ export type DocumentText = {
   summary: string;
   /** Whether a wide window shows its samples beside the text that they belong to. */
   showsSamplesBeside?: true;
-  /** Where its sections of before are now, by their anchors. */
+  /** Where sections are now that it had before, by their anchors. */
   moved?: Record<string, string>;
   /** Its text; in a page, under the title. Links are paths of this site. */
   markdown: () => string;

@@ -32,13 +32,13 @@ const accountsOfAway = 5;
 const triedForMs = webhookTriedDays * dayMs;
 const gone = 410;
 
-/** After so many attempts: 5, 15 and 45 seconds, 2, 7 and 20 minutes, then half an hour, and a quarter more or less. */
+/** The pause after so many attempts: 5, 15 and 45 seconds, 2, 7 and 20 minutes, then half an hour; a quarter more or less. */
 const retryDelayMs = (attempts: number) => spread(Math.min(5000 * 3 ** (attempts - 1), hourMs / 2));
-/** Of a receiver that is away: from a second to 5 minutes. */
+/** The pause between two attempts at a receiver that is away: from a second to 5 minutes. */
 const awayDelayMs = (tries: number) => spread(Math.min(1000 * 2 ** tries, 300_000));
 const spread = (ms: number) => jitter(ms * 0.75, ms * 1.25, Math.random());
 
-/** By what name this process holds leases. */
+/** The name by which this process holds leases. */
 export const leaseHolder = perProcess("webhook lease holder", randomUUID);
 
 /** Delivers for one webhook while it has the lease. */
@@ -96,7 +96,7 @@ export class DeliveryRunner {
       const { account_id } = event;
       const chain = this.chains.get(account_id) ?? [];
       const number = Number(event.number);
-      // One that was asked for again is there already.
+      // An event that an operator has asked for again may be in the chain already.
       if (chain.some((item) => item.number === number)) continue;
       const item = { event, number, attempts: 0, firstAtMs: null, nextAtMs: 0, isStored: false };
       if (this.inStore.has(account_id) || (chain[0]?.attempts ?? 0) > 0) this.leave(item);
@@ -148,7 +148,7 @@ export class DeliveryRunner {
     }
   }
 
-  /** Not to the end of its lease, when another instance may begin. */
+  /** Whether it may send. It stops a second before its lease ends, when another instance may begin. */
   private maySend(nowMs: number): boolean {
     return !this.isStopping && nowMs < this.leaseUntilMs - 1000;
   }
@@ -186,7 +186,7 @@ export class DeliveryRunner {
     this.failingSinceMs = null;
     this.failedInTurn.clear();
     if (!this.isAway) return;
-    // It is back: what waits need not wait for its own time.
+    // The receiver is back, so nothing waits for its own time any more.
     this.awayTries = 0;
     this.awayUntilMs = 0;
     for (const [first] of this.chains.values())

@@ -46,7 +46,7 @@ async function deleteOldest(transaction: Db, untilMs: number, nowMs: number): Pr
     .orderBy("number")
     .limit(batch)
     .execute();
-  // One that is a little younger, by another clock, goes with those behind it.
+  // An event that another instance's clock made a little younger goes with the older ones behind it.
   const old = oldest.slice(0, oldest.findLastIndex(({ at_ms }) => at_ms <= untilMs) + 1);
   const { id, number = null } = old.at(-1) ?? {};
   if (number === null) return false;

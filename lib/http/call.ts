@@ -108,7 +108,7 @@ export class Call {
     return this.sender;
   }
 
-  /** By which limits and turns share what all share; known once its browser is. */
+  /** The circles by which limits and turns share what all share. They are known once its browser is. */
   get circles(): Circles {
     this.around ??= circlesOf(this.client, this.browser);
     return this.around;

@@ -217,7 +217,7 @@ export class Rounds {
       this.lanes = [...this.lanes.filter((other) => other !== lane), lane];
       this.waiting--;
       lane.take(this.nowMs())?.begin();
-      // What it does at once counts.
+      // What the request does at once counts as time of this round.
       await undefined;
     }
   }

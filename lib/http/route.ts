@@ -25,12 +25,12 @@ type Address = {
   anyOrigin?: { sends: string; reads: string };
   /** The response is the same for everyone: the server caches it, and shared caches may. */
   isShared?: true;
-  /** The same, but only for requests without a query and without our cookies. It is still `no-store`. */
+  /** The response to requests without a query and our cookies is the same for everyone. It is still `no-store`. */
   isSharedWithoutCookies?: true;
   retirement?: Retirement;
   /** The page with the form that is sent here: the browser goes back to it. */
   page?: `/${string}`;
-  /** What the hint of a 405 says besides, and the page that its `%s` stands for. */
+  /** A sentence that the hint of a 405 adds, and the page that its `%s` stands for. */
   otherwise?: { says: string; page: `/${string}` };
 };
 

@@ -24,7 +24,7 @@ type ApprovalProps = {
   /** The request's name in the cookie, so that the answer applies to this request only. */
   request: string;
   reader: Reader;
-  /** Of the page, under which the log says why the account could not be read. */
+  /** The id of the page's request, under which the log says why the account could not be read. */
   requestId: string;
 };
 

@@ -7,8 +7,8 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
-import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/hook-events";
+import { hooks } from "@/lib/http/register/hooks";
 
 const deletedUser = z.object({ id: z.string() });
 

@@ -3,8 +3,8 @@ import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleEndpoint } from "@/lib/http/handler";
-import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, processEvents, signedWith } from "@/lib/http/hook-events";
+import { hooks } from "@/lib/http/register/hooks";
 import { isFinalBounce } from "@/lib/mail/outbox/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 

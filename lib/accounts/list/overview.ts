@@ -11,6 +11,7 @@ import { readPlans } from "@/lib/plans/plan";
 import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
 
 export const maxTrials = 100;
+const recentMs = 30 * dayMs;
 const count = sql<number>`count(*)`.as("count");
 
 /**
@@ -18,13 +19,10 @@ const count = sql<number>`count(*)`.as("count");
  * one query after the other: the embedded store answers nothing else during one, so others get their turn between.
  */
 export async function readOverview(db: Db, nowMs: number) {
-  const sinceMs = nowMs - 30 * dayMs;
+  const sinceMs = nowMs - recentMs;
   const accounts = db.selectFrom("accounts");
   const trials = accounts.where(sql`plan`, "=", sql`'trial'`); // as in the partial index
-  const subscriptions = db.selectFrom("billing_subscriptions");
   const suppressions = db.selectFrom("email_suppressions");
-  const audited = (...whats: string[]) =>
-    countOf(db.selectFrom("audit_entries").where("what", "in", whats).where("at_ms", ">=", sinceMs));
   const waiting = await inTurn(
     db
       .selectFrom("waitlist")
@@ -39,9 +37,6 @@ export async function readOverview(db: Db, nowMs: number) {
       .orderBy("trial_ends_at_ms")
       .limit(maxTrials),
   );
-  const prices = await listPlanPrices(db, await readPlans(db));
-  const listed = (settings().billing?.licencePrices ?? []).filter((id) => !planOfPrice(prices, id));
-  const sold = [...listed, ...prices.filter(({ isSold }) => isSold).map(({ id }) => id), ""];
   return {
     accounts: {
       trials: await countOf(trials.where("trial_ends_at_ms", ">", nowMs)),
@@ -57,60 +52,76 @@ export async function readOverview(db: Db, nowMs: number) {
         .where(sql`kind`, "=", sql`'app'`) // as in the partial index
         .where("expires_at_ms", ">", nowMs),
     ),
-    mailsFailedIn30Days:
-      (await countOf(
-        db
-          .selectFrom("onboarding_emails")
-          .where(sql`state`, "=", sql`'failed'`) // as in the partial index
-          .where("next_attempt_at_ms", ">=", sinceMs),
-      )) +
-      (await countOf(
-        db
-          .selectFrom("sign_in_mail_attempts")
-          .where("state", "=", "failed")
-          .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
-          .where("at_ms", ">=", sinceMs),
-      )),
+    mailsFailedIn30Days: await countFailedMails(db, sinceMs),
     /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
     mailsNotOpened: (await countSealedMails(db)).lost,
     unsubscribedIn30Days: await countOf(suppressions.where("created_at_ms", ">=", sinceMs)),
     customers: await countFilters(db, nowMs),
-    billing: {
-      unclaimed: await countOf(db.selectFrom("billing_unclaimed")),
-      unknownToStripe: await countOf(subscriptions.where("status", "=", "gone")),
-      unsettledForADay: await countOf(
-        db
-          .selectFrom("billing_checkouts")
-          .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
-          .where("created_at_ms", ">", nowMs - 15 * dayMs)
-          .where("created_at_ms", "<=", nowMs - dayMs),
-      ),
-      orphanedIn30Days: await audited("purchase without account", "subscription for another price"),
-      retiredPrices: await inTurn(
-        subscriptions
-          .select(["price_id as id", count])
-          .where(sql`licence_until_ms`, ">", sql`0`) // as in the partial index
-          .where("price_id", "not in", sold)
-          .groupBy("price_id")
-          .orderBy("price_id"),
-      ),
-      // Payments that came back, or credits that could not.
-      returnedIn30Days: await audited(
-        "subscription refunded",
-        "credits refunded",
-        "credits dispute lost",
-        "credits dispute won",
-        "credits refund failed",
-        "credits not taken back",
-      ),
-      twiceIn30Days: await audited("second subscription"),
-    },
+    billing: await readBillingOverview(db, nowMs),
     trialsEnding: ending.map(({ email, trial_ends_at_ms }) => ({ email, endsAt: asIso(trial_ends_at_ms) })),
     days: {
       signIns: await countDays(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", nowMs),
       newAccounts: await countDays(accounts, "created_at_ms", nowMs),
       unsubscribes: await countDays(suppressions, "created_at_ms", nowMs),
     },
+  };
+}
+
+async function countFailedMails(db: Db, sinceMs: number): Promise<number> {
+  const onboarding = db
+    .selectFrom("onboarding_emails")
+    .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+    .where("next_attempt_at_ms", ">=", sinceMs);
+  const others = db
+    .selectFrom("sign_in_mail_attempts")
+    .where("state", "=", "failed")
+    .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
+    .where("at_ms", ">=", sinceMs);
+  return (await countOf(onboarding)) + (await countOf(others));
+}
+
+/** What wants an operator's attention about purchases. */
+async function readBillingOverview(db: Db, nowMs: number) {
+  const subscriptions = db.selectFrom("billing_subscriptions");
+  const audited = (...whats: string[]) =>
+    countOf(
+      db
+        .selectFrom("audit_entries")
+        .where("what", "in", whats)
+        .where("at_ms", ">=", nowMs - recentMs),
+    );
+  const prices = await listPlanPrices(db, await readPlans(db));
+  const listed = (settings().billing?.licencePrices ?? []).filter((id) => !planOfPrice(prices, id));
+  const sold = [...listed, ...prices.filter(({ isSold }) => isSold).map(({ id }) => id), ""];
+  return {
+    unclaimed: await countOf(db.selectFrom("billing_unclaimed")),
+    unknownToStripe: await countOf(subscriptions.where("status", "=", "gone")),
+    unsettledForADay: await countOf(
+      db
+        .selectFrom("billing_checkouts")
+        .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
+        .where("created_at_ms", ">", nowMs - 15 * dayMs)
+        .where("created_at_ms", "<=", nowMs - dayMs),
+    ),
+    orphanedIn30Days: await audited("purchase without account", "subscription for another price"),
+    retiredPrices: await inTurn(
+      subscriptions
+        .select(["price_id as id", count])
+        .where(sql`licence_until_ms`, ">", sql`0`) // as in the partial index
+        .where("price_id", "not in", sold)
+        .groupBy("price_id")
+        .orderBy("price_id"),
+    ),
+    // Payments that came back, or credits that could not.
+    returnedIn30Days: await audited(
+      "subscription refunded",
+      "credits refunded",
+      "credits dispute lost",
+      "credits dispute won",
+      "credits refund failed",
+      "credits not taken back",
+    ),
+    twiceIn30Days: await audited("second subscription"),
   };
 }
 

@@ -26,7 +26,7 @@ const longCodeMs = longCodeHours * 60 * 60 * 1000;
 const longAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const codeCharacters = { short: 6, longer: 8, long: 12 } as const; // 20, 40 and 60 bits
 
-/** Of the hash of a code, with its browser's secret if it is short and its email if it is long. */
+/** The purpose of a code's hash, which is of the code and its browser's secret, or its email if the code is long. */
 const purpose = "sign-in-code:v1";
 
 /** A code that a browser has requested and can still redeem. */

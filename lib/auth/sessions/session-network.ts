@@ -44,7 +44,7 @@ function isInTurn(networks: readonly string[]): boolean {
   return networks.length - new Set(networks).size >= 2;
 }
 
-/** Of a session's row: the last networks, and where a session that has none was started. */
+/** The columns that name a session's networks: its last ones, and where one that has none was started. */
 type Seen = { kind: string | null; renewed_from: string | null; network: string | null };
 
 /** The networks of a session. A browser's begin with the one in which it signed in. */

@@ -33,7 +33,7 @@ export function startSession(db: Db, source: AuditSource, session: NewSession, n
   });
 }
 
-/** The same in the caller's turn. */
+/** Starts a session as {@link startSession} does, in the transaction of a caller that holds the account's turn. */
 export async function startInTurn(
   transaction: Db,
   { by, what, email }: AuditSource & { email: string },

@@ -22,7 +22,7 @@ const recordedUses = perProcess("sessions seen", () => new RecentCache<number>(m
 const batchEveryMs = 1000;
 const batchSize = 100;
 
-/** Of a session's row: what its use moves. */
+/** The columns of a session that its use moves. */
 export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_ms" | "last_seen_at_ms">;
 
 /**
@@ -91,7 +91,7 @@ type Check = { told: string; atMs: number; isNew: boolean };
 
 const checks = perProcess("checks", () => ({
   recorded: new RecentCache<Check>(maxRemembered, checkedEveryMs),
-  /** Not written yet; never more than are remembered. */
+  /** Checks that are not written yet, never more than are remembered. */
   waiting: new Map<string, Check>(),
 }));
 
@@ -106,7 +106,7 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
   const last = recorded.get(sessionId);
   if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;
   if (waiting.size >= maxRemembered) return;
-  // It stays new until it is written, also if the clock has jumped by a minute in between.
+  // A check stays new until it is written, also if the clock has jumped by a minute in between.
   const isNew = last?.told !== told || waiting.get(sessionId)?.isNew === true;
   const check = { told, atMs: nowMs, isNew };
   recorded.set(sessionId, check, nowMs);

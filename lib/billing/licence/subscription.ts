@@ -27,7 +27,7 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
     const items = subscription ? await assignPlans(db, subscription.items.data, nowMs) : [];
     const account = subscription?.metadata.account;
-    // Of another account, it is of another service that shares our Stripe account.
+    // A subscription of an account that is not ours is of another service that shares our Stripe account.
     if (account && items.length === 0 && (await hasRow(accountBy(db, "id", account).select("id")))) {
       const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
       await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);

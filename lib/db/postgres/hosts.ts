@@ -21,7 +21,7 @@ const hostsOf = (url: string) => (parsePostgresAddress(url) ?? [url]).map(waysTo
  */
 export class Hosts {
   private readonly hosts: Way[][];
-  /** Where connections lead: before the first one, a guess. */
+  /** The way that connections take. Before the first one it is a guess. */
   way: Way;
   use: Use = "writes";
   hasConnected = false;

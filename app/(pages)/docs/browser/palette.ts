@@ -80,7 +80,11 @@ export function openPalette(): void {
     else return;
     event.preventDefault();
   });
-  // The results page has a box of its own, in which a query is changed.
+  openFrom(box, open);
+}
+
+/** Opens the palette by its keys, and from the box, unless that is on the results page: there its query is changed. */
+function openFrom(box: HTMLInputElement, open: () => void): void {
   if (!box.closest("article")) {
     box.addEventListener("pointerdown", (event) => {
       event.preventDefault();

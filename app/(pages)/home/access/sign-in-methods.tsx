@@ -1,6 +1,6 @@
 import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
-import { maxNameCharacters, maxPasskeys, type Passkey, ownersSite } from "@/lib/auth/passkeys/passkeys";
+import { maxNameCharacters, maxPasskeys, ownersSite, type Passkey } from "@/lib/auth/passkeys/passkeys";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
 import { forms } from "@/lib/http/register/forms";

@@ -87,7 +87,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
   );
 }
 
-/** One drawn below each figure of the field. */
+/** The lines that are drawn below the figures of the field, one each. */
 const boxes = Array.from({ length: 6 }, (_, at) => <i key={String(at)} aria-hidden="true" />);
 
 /** As long as a whole mail that is pasted: a browser would cut off what is behind the limit, code or not. */
