@@ -1,4 +1,4 @@
-import { readPageCredential } from "@/lib/auth/tokens/credential";
+import { maxSessionCookies, readPageCredential } from "@/lib/auth/tokens/credential";
 import { readIssuer } from "@/lib/auth/tokens/session-token";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { answersWithinMs, rateLimits } from "@/lib/config/limits";
@@ -90,11 +90,15 @@ function toLibrary(
     if (/^(?:x-forwarded-|cloudfront-forwarded-|forwarded$)/.test(name)) headers.delete(name);
   }
   headers.set("host", url.host);
-  const isOthers = (pair: string) => {
-    const [, token] = /^[ \t]*__session=(.*)$/.exec(pair) ?? [];
-    return token !== undefined && readIssuer(token.trim()) !== issuer;
-  };
   const cookies = sent.get("cookie")?.split(";") ?? [];
-  if (cookies.some(isOthers)) headers.set("cookie", cookies.filter((pair) => !isOthers(pair)).join(";"));
+  const kept: string[] = [];
+  let sessions = 0;
+  for (const pair of cookies) {
+    const [, token] = /^[ \t]*__session=(.*)$/.exec(pair) ?? [];
+    // As many as are tried for a session: a stranger's field may have a thousand.
+    const isTried = token !== undefined && sessions++ < maxSessionCookies;
+    if (!isTried || readIssuer(token.trim()) === issuer) kept.push(pair);
+  }
+  if (kept.length < cookies.length) headers.set("cookie", kept.join(";"));
   return new Request(url, { method, headers });
 }

@@ -51,7 +51,8 @@ export async function readCredential(
   return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: tokens.length > 0 };
 }
 
-const maxSessionCookies = 4;
+/** How many cookies of the session's name are tried. */
+export const maxSessionCookies = 4;
 
 /** The session cookies, of which others on our host or domain may have set some: other frameworks use the name too. */
 function readSessionCookies(headers: SentHeaders): string[] {

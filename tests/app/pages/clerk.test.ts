@@ -4,6 +4,7 @@ import { startService } from "@/tests/support/block";
 import { ClerkInstance, makeUser } from "@/tests/support/clerk-instance";
 import { eventually } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
+import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Environment, Service } from "@/tests/support/service";
 
 /** The headers of a page navigation, which Clerk may redirect to renew the session. */
@@ -139,6 +140,19 @@ describe.each([
           expect((await service.ask(path, { headers })).status).toBeLessThan(400);
         }
         expect(clerk.requests).toHaveLength(30);
+      });
+
+      it("cost as much with a thousand cookies of the session's name as with a thousand of another", async () => {
+        const costOf = async (name: string) => {
+          const cookie = `${name}=a.b.c; `.repeat(800);
+          const headers = { ...document, "x-forwarded-for": newAddress(), cookie };
+          const before = processorTimeOf(service.pid);
+          for (let asked = 0; asked < 100; asked++)
+            expect((await service.ask("/home", { headers })).status).toBe(307);
+          return processorTimeOf(service.pid) - before;
+        };
+        await costOf("__others"); // compiled
+        expect(await costOf("__session")).toBeLessThan(5 * (await costOf("__others")));
       });
 
       it("have no influence on where Clerk redirects the browser back to", async () => {
