@@ -83,13 +83,9 @@ async function countFailedMails(db: Db, sinceMs: number): Promise<number> {
 /** What wants an operator's attention about purchases. */
 async function readBillingOverview(db: Db, nowMs: number) {
   const subscriptions = db.selectFrom("billing_subscriptions");
+  const sinceMs = nowMs - recentMs;
   const audited = (...whats: string[]) =>
-    countOf(
-      db
-        .selectFrom("audit_entries")
-        .where("what", "in", whats)
-        .where("at_ms", ">=", nowMs - recentMs),
-    );
+    countOf(db.selectFrom("audit_entries").where("what", "in", whats).where("at_ms", ">=", sinceMs));
   const prices = await listPlanPrices(db, await readPlans(db));
   const listed = (settings().billing?.licencePrices ?? []).filter((id) => !planOfPrice(prices, id));
   const sold = [...listed, ...prices.filter(({ isSold }) => isSold).map(({ id }) => id), ""];
