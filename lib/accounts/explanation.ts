@@ -11,7 +11,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
-import { attemptsTo } from "@/lib/mail/outbox/outbox";
+import { attemptsTo } from "@/lib/mail/outbox/attempts";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { endWords, type LicenceState } from "@/lib/plans/entitlement-words";
 import {

@@ -709,7 +709,7 @@ export const addedColumns = {
     account_id: "text not null references accounts (id) on delete cascade",
     from_email: "text not null",
     to_email: "text not null",
-    /** Of the new email's mailbox, however it is spelled. */
+    /** The hash of the new email's mailbox, however that is spelled. */
     mailbox_hash: "text not null",
     asked_at_ms: "bigint not null",
     /** Until when its links work; the past once it was stopped or replaced. */

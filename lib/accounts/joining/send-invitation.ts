@@ -10,7 +10,8 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { invitationMs, invitationUrl } from "@/lib/mail/links/invitation-token";
 import { requireKeys } from "@/lib/mail/links/link-keys";
-import { enqueueMail, recordAttempt } from "@/lib/mail/outbox/outbox";
+import { recordAttempt } from "@/lib/mail/outbox/attempts";
+import { enqueueMail } from "@/lib/mail/outbox/outbox";
 import { sendDueMails } from "@/lib/mail/outbox/outbox-runner";
 import { outbox } from "@/lib/mail/outbox/outboxes";
 import {

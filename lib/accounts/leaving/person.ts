@@ -13,8 +13,8 @@ import { listAudit } from "@/lib/db/audit";
 import { mapPages, paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { attemptsTo, describeMail } from "@/lib/mail/outbox/attempts";
 import { selectEmails } from "@/lib/mail/outbox/onboarding-outbox";
-import { attemptsTo, describeMail } from "@/lib/mail/outbox/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/outbox/suppressions";
 
 /**

@@ -3,12 +3,12 @@ import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { mailKinds, type QueuedMail } from "@/lib/mail/kinds";
 import { deriveMailId } from "@/lib/mail/mail";
+import { recordAttempt } from "@/lib/mail/outbox/attempts";
 import {
   type ClaimedMail,
   claimMails,
   deleteMail,
   enqueueMail,
-  recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox/outbox";
 import { leaseMs, type Outbox } from "@/lib/mail/outbox/outbox-runner";
