@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { firstMigration, migrations } from "@/lib/db/migrations";
@@ -6,6 +7,7 @@ import { startStage } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { buildEarlier } from "@/tests/support/earlier-build";
 import { engines } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 import { messageIdOf, startSmtpInbox } from "@/tests/support/smtp-inbox";
 
@@ -29,11 +31,7 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     };
     const before = await Service.start(environment, { folder });
     const today = await Service.make(environment);
-    const adminBefore = async (...args: string[]) => {
-      const ran = await before.execute(["dist/admin/main.js", "--json", ...args]);
-      expect(ran).toMatchObject({ code: 0 });
-      return JSON.parse(ran.stdout);
-    };
+    const adminBefore = operatorOf(before);
     const added: string[] = [];
     const add = (admin: (...args: string[]) => Promise<unknown>, by: string) => {
       added.push(`${by}-${added.length}@example.com`);
@@ -107,7 +105,51 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     await today.stop();
     await inbox.stop();
   });
+
+  it("back up and restore: today's takes the backup of the one before, and opens its links and tokens", {
+    timeout: 90_000,
+  }, async () => {
+    const file = join(createFolder(), "office.backup");
+    const prepare = async () => {
+      const { environment, clear } = await engine.prepare({ isEmpty: true });
+      onTestFinished(clear);
+      return {
+        ...environment,
+        ...besideDatabaseUrl,
+        SIGN_IN: "local",
+        BACKUP_PASSPHRASE: "correct horse battery staple",
+      };
+    };
+    const before = await Service.start(await prepare(), { folder });
+    const adminBefore = operatorOf(before);
+    const email = "ceo@example.com";
+    await adminBefore("account", "add", email, "--plan", "licensed", "--credits", "5");
+    const { token } = await adminBefore("token", email);
+    const { url } = await adminBefore("emails", "unsubscribe-link", email);
+    await adminBefore("backup", file);
+    await before.stop();
+
+    const today = await Service.make(await prepare());
+    expect(await today.admin("--json", "restore", file)).toMatchObject({ code: 0, stderr: "" });
+    await today.run();
+    await today.ready();
+    const headers = { authorization: `Bearer ${token}` };
+    const balance = await today.ask("/api/credits/balance", { headers });
+    expect([balance.status, balance.text]).toEqual([200, '{"credits":5}']);
+    const link = url.slice(before.url.length);
+    expect((await today.ask(link, { method: "POST" })).status).toBe(200);
+    await today.stop();
+  });
 });
+
+/** What runs a command of a service's own release, and reads its JSON. */
+const operatorOf =
+  (service: Service) =>
+  async (...args: string[]) => {
+    const ran = await service.execute(["dist/admin/main.js", "--json", ...args]);
+    expect(ran).toMatchObject({ code: 0 });
+    return JSON.parse(ran.stdout);
+  };
 
 /** Asks instances in turn for accounts, and what strangers ask, until the test has ended. */
 function startLoad(instances: Service[], tokens: string[]) {
