@@ -16,12 +16,12 @@ const knownDocuments: Record<string, Contents | undefined> = {
     client_name: "Claude",
     redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
   },
-  // Claude Code 2.1.330 sends it: npm run clients
+  // Claude Code 2.1.332 sends it: npm run clients
   "https://claude.ai/oauth/claude-code-client-metadata": {
     client_name: "Claude Code",
     redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
   },
-  // Codex 0.169.0 sends it where answers have `iss`: developers.openai.com/codex/mcp, npm run clients
+  // Codex 0.171.0 sends it where answers have `iss`: developers.openai.com/codex/mcp, npm run clients
   "https://chatgpt.com/oauth/codex/client.json": {
     client_name: "Codex",
     redirect_uris: ["http://127.0.0.1/callback", "http://localhost/callback"],

@@ -16,8 +16,8 @@ const notByUs = "not by us; these steps follow its documents";
  * each. `accountPath` is for those that ask their owner only when connecting is refused.
  */
 export const knownClients = [
-  { name: "Claude Code", path: openPath, tried: "version 2.1.330" },
-  { name: "Codex", path: openPath, tried: "version 0.169.0" },
+  { name: "Claude Code", path: openPath, tried: "version 2.1.332" },
+  { name: "Codex", path: openPath, tried: "version 0.171.0" },
   { name: "Copilot CLI", path: openPath, tried: "version 1.0.102" },
   { name: "MCP Inspector", path: openPath, tried: "version 2.12.0" },
   { name: "mcp-remote", path: openPath, tried: "version 0.15.1" },

@@ -59,7 +59,7 @@ type Result = { isError?: boolean; content: { text: string }[] };
 export const clients: Client[] = [
   {
     name: "Claude Code",
-    packages: ["@anthropic-ai/claude-code@2.1.330"],
+    packages: ["@anthropic-ai/claude-code@2.1.332"],
     path: "/mcp",
     caller: "model",
     add: (desk, address) =>
@@ -74,7 +74,7 @@ export const clients: Client[] = [
   },
   {
     name: "Codex",
-    packages: ["@openai/codex@0.169.0"],
+    packages: ["@openai/codex@0.171.0"],
     path: "/mcp",
     caller: "model",
     async add(desk, address) {
@@ -227,7 +227,7 @@ export const clients: Client[] = [
     packages: [
       "@langchain/mcp-adapters@1.1.4",
       "@langchain/core@1.4.0",
-      "@langchain/langgraph@1.4.13",
+      "@langchain/langgraph@1.7.3",
       "@langchain/openai@1.6.0",
       "langchain@1.5.14",
     ],
