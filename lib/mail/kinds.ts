@@ -25,7 +25,7 @@ const all = {
 type All = typeof all;
 
 /** A mail of any kind. */
-export type AnyMail = {
+type AnyMail = {
   [Name in keyof All]: { kind: Name } & (All[Name] extends MailKind<infer Queued> ? Queued : never);
 }[keyof All];
 
