@@ -173,13 +173,21 @@ async function sendBrowserOn(
   return { ...parts, headers: [...(parts.headers ?? []), ...cookieHeaders(cookies)] };
 }
 
-/** A request whose error cannot be redirected to its app: a browser is shown one of our pages, other clients get JSON. */
+/**
+ * A request whose error cannot be redirected to its app: a browser is shown one of our pages. Others get OAuth's JSON. By that
+ * programs find out, before they open a browser, that their registration has expired (open-webui/open-webui#18415).
+ */
 class RefusedRequest extends ApiError {
   constructor(
     message: string,
     readonly page = appProblem,
+    readonly error: "invalid_request" | "invalid_client" = "invalid_request",
   ) {
     super("invalid_request", { message });
+  }
+
+  override toJSON(): object {
+    return { error: this.error, error_description: this.message };
   }
 }
 
@@ -200,7 +208,12 @@ function refuseClient({ query, requestId }: Call, { fault, reason }: Refusal): R
   log().info({ requestId, client: client.slice(0, maxLogged), reason }, `refused: ${faults[fault]}`);
   // The reasons of the other faults can contain what this server's network says.
   const message = fault === "app" ? `${reason}.` : `Refused: ${faults[fault]}.`;
-  return new RefusedRequest(message, faultUrl(fault, client));
+  const isOfClient = fault !== "app" && fault !== "over";
+  return new RefusedRequest(
+    message,
+    faultUrl(fault, client),
+    isOfClient ? "invalid_client" : "invalid_request",
+  );
 }
 
 /** Whether an endpoint is opened in a browser. Its errors are ours, those of the others the library's (RFC 6749 §5.2). */

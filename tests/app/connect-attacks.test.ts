@@ -53,9 +53,10 @@ describe.each(engines)("apps, on $name", async (engine) => {
     const { status, headers, text } = await owner.open(path);
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty("location");
-    expect(JSON.parse(text).error.message).toBe(
-      "redirect_uri did not match any of the client's registered redirect_uris.",
-    );
+    expect(JSON.parse(text)).toEqual({
+      error: "invalid_request",
+      error_description: "redirect_uri did not match any of the client's registered redirect_uris.",
+    });
     const inBrowser = await service.ask(path, { headers: { accept: "text/html,*/*" } });
     expect(inBrowser.headers.location).toBe("/connect?problem=app");
     expect((await owner.open("/connect?problem=app")).text).toContain("Nothing was connected");

@@ -292,7 +292,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       const program = await service.ask(path);
       expect(program.status).toBe(400);
       expect(program.headers).not.toHaveProperty("location");
-      expect(JSON.parse(program.text).error.code).toBe("invalid_request");
+      expect(JSON.parse(program.text).error).toBe("invalid_request");
       const { status, headers } = await service.ask(path, { headers: asPerson });
       expect(status).toBe(303);
       expect(headers.location).toMatch(/^\/connect\?refused=[\w-]+$/);
@@ -385,7 +385,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
     const { status, headers, text } = await service.ask(path);
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty("location");
-    expect(JSON.parse(text).error.message).toBe("response_mode is query, or not said.");
+    expect(JSON.parse(text).error_description).toBe("response_mode is query, or not said.");
     const page = await service.ask(path, { headers: asPerson });
     expect(page.headers.location).toBe("/connect?problem=app");
     const said = await owner.open(requestFor("native", loopback, { response_mode: "query" }));
