@@ -252,7 +252,12 @@ describe.each(engines)("an erased person on $name", async (engine) => {
     }
     await service.adminJson("person", "erase", email);
     const audited = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
-    expect(new Set(audited.map(({ what }) => what))).toEqual(new Set(["person erase", "person erase begun"]));
+    expect(
+      audited
+        .slice(0, 2)
+        .map(({ what }) => what)
+        .toSorted(),
+    ).toEqual(["person erase", "person erase begun"]);
     for (const table of ["holds", "backend_writes", "credit_entries"]) {
       const [{ own, others } = {}] = await stage.query(
         `SELECT CAST(count(CASE account_id WHEN '${id}' THEN 1 END) AS integer) AS own,
