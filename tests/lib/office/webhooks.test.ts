@@ -7,7 +7,7 @@ import { OfficeBrowser } from "@/tests/support/office-browser";
 import { reservePort } from "@/tests/support/port";
 
 describe.each(engines)("the office's page of webhooks, on $name", async (engine) => {
-  const stage = await startStage(engine);
+  const stage = await startStage(engine, { isAlone: true });
   const OFFICE_PORT = String(await reservePort());
   const service = await startService({ ...stage.environment, OFFICE_PORT });
   const ann = await OfficeBrowser.enrol(service, "ann");
