@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { createWriteStream, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
@@ -17,6 +18,7 @@ import { connectApp } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { sessionIn } from "@/tests/support/shop";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 /*
@@ -107,7 +109,7 @@ const states: State[] = [
   { name: "unsubscribe-stopped", path: "/unsubscribe", act: stopEmails },
   { name: "unsubscribe-already-stopped", path: "/unsubscribe", act: stopAndReload },
   { name: "unsubscribe-bad-link", path: "/unsubscribe?token=x" },
-  { name: "status", path: "/status" },
+  { name: "status", path: "/status", act: sendAllMail },
   { name: "status-outages", path: "/status", act: showOutages },
   { name: "changes", path: "/changes" },
   ...Object.entries(documentPages).map(([name, { path }]) => ({ name: `docs-${name}`, path })),
@@ -159,6 +161,18 @@ const shownInReadme: Record<string, string> = {
 
 const clock = makeClock();
 const stripe = await StripeStandIn.start();
+/** Mail is set up, as in a real service. What comes in is where one without a mail server would have written it. */
+const inbox = await startSmtpInbox({
+  onData(stream, _, done) {
+    const folder = join(service.dataDir, "mail");
+    mkdirSync(folder, { recursive: true });
+    const name = join(folder, randomUUID());
+    stream.pipe(createWriteStream(name)).on("finish", () => {
+      renameSync(name, `${name}.eml`);
+      done();
+    });
+  },
+});
 const port = await reservePort();
 const environment = {
   ...stripe.environment,
@@ -168,6 +182,8 @@ const environment = {
   SIGN_IN: "local",
   SUPPORT_EMAIL: "help@example.com",
   OPERATOR_NAME: "Northwind Labs",
+  EMAIL_FROM: "Northwind Labs <office@example.com>",
+  SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
   ...clock.environment,
 };
 const service = await startWithOffice(environment);
@@ -203,6 +219,7 @@ try {
   await browser.close();
   await service.stop({ expectErrors: true }); // the errors of the unreadable accounts
   await stripe.stop();
+  await inbox.stop();
 }
 process.exit(); // the open port would keep this process alive
 
@@ -415,6 +432,14 @@ async function takeAccountsAway(page: Page): Promise<void> {
   changeStore("ALTER TABLE accounts RENAME TO accounts_away");
   await page.reload();
   changeStore("ALTER TABLE accounts_away RENAME TO accounts");
+}
+
+/** Reloads the page once the mails are sent that became due when the clock was set forward. */
+async function sendAllMail(page: Page): Promise<void> {
+  await service.adminJson("emails", "send-due");
+  changeStore("DELETE FROM status_outages");
+  await page.waitForTimeout(1100); // the service reads them at most once a second
+  await page.reload();
 }
 
 /** Reloads the page with an outage that lasts, one of 95 minutes and one of a few seconds. */

@@ -159,7 +159,7 @@ function Headline({ parts }: { parts: readonly Part[] }) {
       <Shape colour={[first, ...others].some(({ colour }) => colour === "stopped") ? "stopped" : "soon"} />
       {others.length > 0
         ? "Some parts have problems"
-        : `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1)}`}
+        : `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1).replace(/ since [\d:]+ UTC$/, "")}`}
     </h1>
   );
 }

@@ -145,7 +145,7 @@ describe.each(engines)("/status on $name", async (engine) => {
     );
     await until(async () =>
       expect(await look(service)).toMatchObject({
-        heading: "Rate limits: outage since 10:00:00 UTC",
+        heading: "Rate limits: outage",
         parts: { "Rate limits": "soon: Outage since 10:00:00 UTC" },
       }),
     );
@@ -192,7 +192,7 @@ it("shows since when mail cannot be sent", async () => {
   await until(async () => {
     const { heading, parts } = await look(service);
     expect(parts.Mail).toMatch(/^stopped: Not accepted for delivery since \d\d:\d\d:\d\d UTC$/);
-    expect(heading).toMatch(/^Mail: not accepted for delivery since /);
+    expect(heading).toBe("Mail: not accepted for delivery");
   });
   await service.stop();
 });
