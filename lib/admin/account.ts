@@ -50,6 +50,8 @@ const addAccountAct = shellAct({
 export const setAccountAct = act({
   usage: "set <email>",
   words: "change an account; options that you leave out keep their values",
+  effect:
+    "The API answers by it from the next request on. What Stripe charges does not change. Another change takes it back.",
   examples: [
     "account set ceo@example.com --plan licensed",
     "account set ceo@example.com --feature voice --limit projects=50",
@@ -86,6 +88,8 @@ export const setAccountAct = act({
 export const deleteAccountAct = act({
   usage: "delete <email>",
   words: "delete an account and all its data",
+  effect:
+    "The account goes now, with its credits, history, sessions, apps and passkeys, and its subscription at Stripe ends without a refund. The person can be invited again, to an empty account. It cannot be undone.",
   form: { path: "/account/delete", name: "delete the account", done: "The account is deleted." },
   async run({ db, by, nowMs, confirm, requireSeen }, { email }: { email: string }) {
     // An account that cannot be read can be deleted, too.
@@ -105,6 +109,8 @@ export const moveAccountAct = act({
   usage: "move <email> <to>",
   words:
     "move an account whose owner cannot read its email any more: both addresses get a mail, and the new one can confirm it a day later",
+  effect:
+    "For an owner who cannot read their mailbox any more. Be sure who asks you: whoever reads the new email has the account, with all that is in it. The old email is told now and can stop it for a day; then the new one is asked, and nothing moves until it confirms.",
   examples: ["account move ceo@example.com new@example.com"],
   fields: { to: { label: "New email", subject: "The new email", parse: parseEmail } },
   form: {

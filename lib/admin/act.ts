@@ -49,6 +49,8 @@ type Described<Given> = {
   /** The command in its group with its arguments, which are given by their names: `rotate <webhook>`. */
   usage: string;
   words: string;
+  /** Whom it reaches, what they keep or lose, and whether it can be taken back: for its help, and for the form. */
+  effect?: string;
   /** For its help; by default one, with the usual arguments. `tests/lib/admin/main.test.ts` runs each. */
   examples?: string[];
   fields?: NoInfer<{ [Name in keyof Given]?: ActField<Exclude<Given[Name], undefined>> }>;

@@ -49,6 +49,7 @@ export const backendActs = {
   add: act({
     usage: "add <backend>",
     words: "add a backend; of a pair that is made, prints the private key, once",
+    effect: "It can call within a second. It can be removed at any time.",
     fields: {
       backend: { label: "Name", read: (typed) => typed },
       may: {
@@ -74,6 +75,8 @@ export const backendActs = {
   rotate: act({
     usage: "rotate <backend>",
     words: "give a backend a new key; the one before stays valid until the next rotation",
+    effect:
+      "The backend goes on working with either key, so nothing stops meanwhile. Rotate twice if a key was stolen: then the stolen one is refused.",
     fields: { publicKey },
     form: {
       path: "/backends/rotate",
@@ -87,6 +90,8 @@ export const backendActs = {
   remove: act({
     usage: "remove <backend>",
     words: "remove a backend with its keys; the ledger keeps its name",
+    effect:
+      "Its requests are refused within a second. What it has spent stays spent, and the ledger keeps its name. It can be added again with the same key.",
     form: {
       path: "/backends/remove",
       name: "remove the backend",

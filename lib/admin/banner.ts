@@ -12,6 +12,8 @@ export const bannerActs = {
   set: act({
     usage: "set <kind> <message>",
     words: "show a notice: a promo on the public site, a warning everywhere",
+    effect:
+      "It takes the place of a notice that is there, and shows to those who closed that one too. It can be changed or removed at any time.",
     examples: ["banner set warning 'We are down for repairs at noon' --ends 2027-01-31T13:00:00Z"],
     fields: {
       message: { parse: parseWords, label: "Text", subject: "The text" },
@@ -51,6 +53,8 @@ export const bannerActs = {
   clear: act({
     usage: "clear",
     words: "remove the notice",
+    effect:
+      "It goes for everyone within half a minute. It is kept nowhere: to show it again, write it again.",
     form: {
       path: "/announcement/clear",
       name: "clear the banner",

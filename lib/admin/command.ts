@@ -13,7 +13,9 @@ const none = Symbol("none");
 
 /** Adds the command of an act to its group. Its result is printed, and an exception ends the process. */
 export function addCommand(group: Command, act: ShellAct): void {
-  const command = group.command(act.usage).description(act.words);
+  const { usage, words, effect } = act;
+  const command = group.command(usage).summary(words);
+  command.description(effect ? `${words}\n\n${effect}` : words);
   const { registeredArguments } = command;
   const fields = new Map(fieldsOf(act));
   for (const argument of registeredArguments) {

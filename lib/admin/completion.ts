@@ -38,7 +38,7 @@ function stepsOf(command: Command, shared: Step["next"] = optionsOf(command), wo
   const isLast = below.length === 0;
   const next = isLast
     ? [...optionsOf(command), ...shared]
-    : below.map((one): Step["next"][0] => [one.name(), one.description()]);
+    : below.map((one): Step["next"][0] => [one.name(), one.summary() || one.description()]);
   const deeper = below.flatMap((one) => stepsOf(one, shared, `${words} ${one.name()}`.trim()));
   return [{ words, isLast, next }, ...deeper];
 }

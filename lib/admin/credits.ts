@@ -13,6 +13,7 @@ type Given = { email: string; amount: number; reason: string; once?: string };
 export const addCreditsAct = act({
   usage: "add <email> <amount>",
   words: "add an amount to a balance; a negative amount reduces it",
+  effect: "The owner sees it with its reason at once. To take it back, enter the opposite amount.",
   examples: ["credits add ceo@example.com 50 --reason 'a present'", "credits add ceo@example.com -2.5"],
   fields: {
     amount: { parse: parseAmount, label: "Credits to add (−5 removes)", subject: "The amount", as: "number" },

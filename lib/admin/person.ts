@@ -11,10 +11,15 @@ type One = { email: string };
 /** Of an email of before: who writes from it may mean the account that has another one now. */
 const movedTo = (email: string) => `The account of ${email}, whose owner had this email before,`;
 
+/** What an erasure takes. */
+export const allOfThem =
+  "the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit";
+
 export const personActs = {
   export: act({
     usage: "export <email>",
     words: "print all data about a person, as JSON",
+    effect: "A file with all that is stored about them. It changes nothing.",
     form: { path: "/account/export", name: "export everything about the person" },
     async run({ db, nowMs, confirm }, { email }: One) {
       const moved = await whoseFormerEmail(db, email).executeTakeFirst();
@@ -25,6 +30,7 @@ export const personActs = {
   erase: act({
     usage: "erase <email>",
     words: "erase a person's email everywhere; this cannot be undone",
+    effect: `Their email goes now, everywhere: ${allOfThem}. It cannot be undone. Backups from before still have it.`,
     form: {
       path: "/account/erase",
       name: "erase the person",
@@ -33,9 +39,7 @@ export const personActs = {
     async run({ db, by, nowMs, confirm }, { email }: One) {
       const moved = await whoseFormerEmail(db, email).executeTakeFirst();
       const stays = moved ? ` ${movedTo(moved.email)} stays.` : "";
-      await confirm(
-        `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.${stays}`,
-      );
+      await confirm(`This erases ${email} everywhere: ${allOfThem}. It cannot be undone.${stays}`);
       await deleteCustomer(db, "email", email, nowMs);
       await erasePerson(db, email, by, nowMs);
       const atClerk = settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";

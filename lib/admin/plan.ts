@@ -40,6 +40,8 @@ export const planActs = {
   set: act({
     usage: "set <plan>",
     words: "make a plan or change it, for everyone who has it: what you name is set, and the rest stays",
+    effect:
+      "Everyone who has the plan has the change with their next request. A price that you take out is sold to no one new, and who pays it goes on as before. Another change takes it back.",
     examples: [
       "plan set studio --title Studio --feature voice --limit assistants=7 --limit projects=20 --credits 100",
       "plan set studio --price price_monthly --price price_yearly",
@@ -115,12 +117,14 @@ export const planActs = {
   retire: act({
     usage: "retire <plan>",
     words: "offer a plan to no one new; who has it keeps it",
+    effect:
+      "No one can buy it, or be given or invited to it, from now on. Who has it or an open invitation to it keeps it, pays as before and is told nothing. It can be offered again at any time, with its prices.",
     examples: ["plan retire studio"],
     fields: name,
     form: {
       path: "/plans/retire",
       name: "retire the plan",
-      done: "It is offered to no one new. Who has it keeps it.",
+      done: "It is retired: offered to no one new, and kept by who has it.",
     },
     async run({ db, by, nowMs }, { plan }: { plan: string }) {
       await showPlan(db, plan);

@@ -35,6 +35,8 @@ type Given = { email: string; session?: string; all?: boolean };
 export const endSessionAct = act({
   usage: "end <email> [session]",
   words: "end one session, or all with --all",
+  effect:
+    "There is no access from the next request on. The owner can sign in, or connect the app, again at any time.",
   fields: { all: { option: "--all", words: "every session", read: (typed) => typed !== "" } },
   form: { path: "/account/sessions/end", name: "end the access", done: "Ended. It no longer has access." },
   async run({ db, by, nowMs, confirm }, { email, session: id, all }: Given) {

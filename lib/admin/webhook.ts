@@ -35,6 +35,7 @@ export const webhookActs = {
   add: act({
     usage: "add <url>",
     words: "send events to an address; prints its secret, once",
+    effect: "It gets what happens from now on, and nothing from before. It can be removed at any time.",
     fields: {
       url: { label: "Address of the receiver" },
       events: {
@@ -58,12 +59,16 @@ export const webhookActs = {
   rotate: act({
     usage: "rotate <webhook>",
     words: "make a new secret; the one before signs too for a day",
+    effect:
+      "The new secret is shown once. Give it to the receiver within a day: until then each event is signed with both, so nothing is missed. The one before cannot be had back.",
     form: { path: "/webhooks/rotate", name: "rotate the secret" },
     run: async ({ db, by, nowMs }, { webhook }: One) => tell(await rotateWebhook(db, webhook, { by }, nowMs)),
   }),
   remove: act({
     usage: "remove <webhook>",
     words: "send nothing more to an address, also not what waits",
+    effect:
+      "Nothing is sent there from now on, and what waits for it is lost. It cannot be undone; one that is added again has another secret.",
     form: {
       path: "/webhooks/remove",
       name: "remove the webhook",
@@ -89,6 +94,7 @@ export const webhookActs = {
   resend: act({
     usage: "resend <webhook>",
     words: "send an event again, or all since an instant",
+    effect: "The receiver gets them once more, with the ids that they had.",
     fields: {
       event: { option: "--event <event>", words: "the id of one" },
       since: {

@@ -1,16 +1,23 @@
 import type { ReactNode } from "react";
 import { PostButton } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
-import type { Account } from "@/lib/accounts/account";
+import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { openHolds } from "@/lib/accounts/credits/holds";
-import { selectLedger } from "@/lib/accounts/credits/ledger";
-import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
+import { selectLedger, spendable } from "@/lib/accounts/credits/ledger";
+import {
+  type Facts as AccountFacts,
+  explain,
+  type FactRows,
+  factQueries,
+  toAccountFacts,
+} from "@/lib/accounts/explanation";
 import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
+import { readAmount } from "@/lib/billing/prices/prices";
 import { answerDays } from "@/lib/config/lifetimes";
 import { moneyInWords } from "@/lib/config/money";
 import { aheadOfUtc } from "@/lib/config/time-zone";
@@ -19,15 +26,17 @@ import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
 import { selectEmails } from "@/lib/mail/outbox/onboarding-outbox";
-import { Credits } from "@/lib/office/account/credits";
-import { Leaving, Person, personForms } from "@/lib/office/account/person";
+import { Credits, inCredits } from "@/lib/office/account/credits";
+import { DangerZone, Export, Leaving, personForms } from "@/lib/office/account/person";
 import { Sessions } from "@/lib/office/account/sessions";
 import { setTerms, Terms } from "@/lib/office/account/terms";
 import { formOf } from "@/lib/office/act-form";
-import { auditColumns } from "@/lib/office/audit";
+import { Change, Deed } from "@/lib/office/audit";
+import { dayOf } from "@/lib/office/customers";
+import { Facts } from "@/lib/office/facts";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Ago, AtStripe, Instant, MailState, toTheMinute, UntrustedText } from "@/lib/office/values";
+import { Ago, AtStripe, Day, Instant, MailState, toTheMinute, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
@@ -73,68 +82,97 @@ async function show(call: OfficeCall) {
         {found.accounts[0]?.deletes_at_ms != null && (
           <Leaving email={email} deletesAtMs={found.accounts[0].deletes_at_ms} />
         )}
-        {explained.payment !== null && (
-          <p>
-            <b>{toTheMinute(explained.payment)}</b>
-          </p>
-        )}
         {facts.hasAccount && (
           <div className="lights">
             <Light colour={state.light[0]}>{state.light[1]}</Light>
             <span className="tag">{state.tag}</span>
           </div>
         )}
+        {explained.payment !== null && (
+          <p>
+            <b>{toTheMinute(explained.payment)}</b>
+          </p>
+        )}
         <p>{toTheMinute(explained.signIn)}</p>
         <p>{toTheMinute(explained.apps)}</p>
         {current && (
-          <p className="quiet">
-            The owner reads: “{state.heading}. {state.next}” {describeClock(found.clock[0], nowMs)}
-          </p>
+          <>
+            <Facts
+              facts={{
+                Plan: plans.get(contentsOf(current, plans)?.plan ?? "")?.title ?? "cannot be read",
+                Pays: await describePay(facts, nowMs),
+                Ends: <Ends account={current} licence={facts.licensed && facts.subscription} />,
+                Credits: inCredits(spendable(current)),
+                "Account since": <Day atMs={current.created_at_ms} isFar />,
+              }}
+            />
+            <p className="quiet">
+              The owner reads: “{state.heading}. {state.next}” {describeClock(found.clock[0], nowMs)}
+            </p>
+          </>
         )}
       </section>
-      <div className="two-columns">
+      <div className={current && "two-columns"}>
+        {current && (
+          <div>
+            <Terms
+              call={call}
+              plans={plans}
+              account={current}
+              given={facts.given ?? current}
+              licensed={facts.licensed}
+            />
+            <Subscriptions {...found} />
+            <Credits
+              call={call}
+              account={current}
+              entries={found.entries}
+              holds={found.holds}
+              most={maxRows}
+            />
+            <Sessions call={call} email={current.email} sessions={facts.sessions} nowMs={nowMs} />
+          </div>
+        )}
         <div>
-          {current && (
+          {(!facts.hasAccount || facts.waiting || facts.invitation) && (
             <>
-              <Terms
-                call={call}
-                plans={plans}
-                account={current}
-                given={facts.given ?? current}
-                licensed={facts.licensed}
-              />
-              <Subscriptions {...found} />
-              <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
-              <Credits
-                call={call}
-                account={current}
-                entries={found.entries}
-                holds={found.holds}
-                most={maxRows}
-              />
+              <h2>Invitation and waitlist</h2>
+              <dl>
+                <dt>Joined the waitlist</dt>
+                <dd>{facts.waiting ? <Instant atMs={facts.waiting.joined_at_ms} /> : "no"}</dd>
+                <dt>Open invitation until</dt>
+                <dd>{facts.invitation ? <Instant atMs={facts.invitation.expires_at_ms} /> : "none"}</dd>
+              </dl>
             </>
           )}
-        </div>
-        <div>
-          <Notes
-            title="What apps were told"
-            rows={found.answers}
-            whenEmpty={`None has asked in ${answerDays} days.`}
-          >
-            {({ app, told, at_ms }) => (
-              <>
-                <UntrustedText>{app ?? "–"}</UntrustedText>: {told} <Ago atMs={at_ms} />
-              </>
-            )}
-          </Notes>
-          <Notes title="Passkeys" rows={found.passkeys} whenEmpty="None.">
-            {({ name, added_at_ms, last_used_at_ms }) => (
-              <>
-                <UntrustedText>{name}</UntrustedText> <Ago atMs={added_at_ms} before="added" />
-                {last_used_at_ms !== null && <Ago atMs={last_used_at_ms} before="last used to sign in" />}
-              </>
-            )}
-          </Notes>
+          {!facts.hasAccount && !facts.invitation && (
+            <PostButton action={inviteMany.path} hidden={{ emails: email, plan: "trial" }}>
+              Invite to a trial of {defaultTrialDays} days
+            </PostButton>
+          )}
+          {facts.hasAccount && (
+            <>
+              <Notes
+                title="What apps were told"
+                rows={found.answers}
+                whenEmpty={`None has asked in ${answerDays} days.`}
+              >
+                {({ app, told, at_ms }) => (
+                  <>
+                    <UntrustedText>{app ?? "–"}</UntrustedText>: {told} <Ago atMs={at_ms} />
+                  </>
+                )}
+              </Notes>
+              <Notes title="Passkeys" rows={found.passkeys} whenEmpty="None.">
+                {({ name, added_at_ms, last_used_at_ms }) => (
+                  <>
+                    <UntrustedText>{name}</UntrustedText> <Ago atMs={added_at_ms} before="added" />
+                    {last_used_at_ms !== null && <Ago atMs={last_used_at_ms} before="last used to sign in" />}
+                  </>
+                )}
+              </Notes>
+            </>
+          )}
           <Notes
             title="Codes of the last day"
             rows={facts.codes}
@@ -166,44 +204,57 @@ async function show(call: OfficeCall) {
               </>
             )}
           </Notes>
-          {(!facts.hasAccount || facts.waiting || facts.invitation) && (
-            <>
-              <h2>Invitation and waitlist</h2>
-              <dl>
-                <dt>Joined the waitlist</dt>
-                <dd>{facts.waiting ? <Instant atMs={facts.waiting.joined_at_ms} /> : "no"}</dd>
-                <dt>Open invitation</dt>
-                <dd>{facts.invitation ? <Instant atMs={facts.invitation.expires_at_ms} /> : "none"}</dd>
-              </dl>
-            </>
-          )}
-          {facts.waiting && !facts.hasAccount && !facts.invitation && (
-            <PostButton
-              action={inviteMany.path}
-              hidden={{ emails: email, plan: "trial" }}
-              label={`Invite ${email} to a trial`}
-            >
-              Invite to a trial of {defaultTrialDays} days
-            </PostButton>
-          )}
+          <Notes title="History" rows={found.changes} whenEmpty="Nothing was done yet.">
+            {({ who, what, at_ms, ...states }) => (
+              <>
+                <Deed who={who} what={what} /> <Ago atMs={at_ms} />
+                <small>
+                  <Change {...states} />
+                </small>
+              </>
+            )}
+          </Notes>
+          <p>
+            <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
+          </p>
         </div>
       </div>
-      <h2>History</h2>
-      <Table rows={found.changes} most={maxRows} columns={auditColumns()} whenEmpty="None." />
-      <p>
-        <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
-      </p>
       {answer && (
         <details className="fold">
-          <summary>The answer of GET /api/entitlement</summary>
+          <summary>What apps are told: the answer of GET /api/entitlement</summary>
           <pre>
             <code>{answer}</code>
           </pre>
         </details>
       )}
-      <Person email={email} account={found.accounts[0]} call={call} />
+      <Export email={email} />
+      <DangerZone email={email} account={found.accounts[0]} call={call} />
     </>
   );
+}
+
+/** What it pays now, and until when that is. */
+async function describePay({ subscription }: AccountFacts, nowMs: number): Promise<ReactNode> {
+  if (!subscription || subscription.licence_until_ms <= nowMs) return "nothing";
+  const { price_id, currency } = subscription;
+  const state = licenceStateOf(subscription);
+  const [when, atMs] = dayOf(subscription, state, nowMs);
+  const words = when === "since" || when === "due" ? `${state}, ${when}` : (when ?? state);
+  return (
+    <>
+      {(price_id && (await readAmount(price_id, currency ?? undefined, nowMs))) ?? price_id ?? "–"}{" "}
+      <small>
+        {words} <Day atMs={atMs} />
+      </small>
+    </>
+  );
+}
+
+/** When what it has ends by itself. */
+function Ends({ account, licence }: { account: Account; licence: AccountFacts["subscription"] }) {
+  const atMs = account.given_ends_at_ms ?? trialEndOf(account) ?? licence?.ends_at_ms ?? null;
+  if (atMs === null) return licence ? "when it is paid no more" : "never";
+  return <Day atMs={atMs} />;
 }
 
 const hours = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
@@ -255,7 +306,7 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
         columns={{
           Subscription: ({ id }) => <AtStripe kind="subscriptions" id={id} />,
           State: (subscription) =>
-            `${subscription.status.replace("_", " ")} (${licenceStateOf(subscription)})`,
+            [...new Set([subscription.status.replace("_", " "), licenceStateOf(subscription)])].join(": "),
           "Period ends": ({ period_ends_ms }) => <Instant atMs={period_ends_ms} />,
           "Licence ends": ({ ends_at_ms }) => <Instant atMs={ends_at_ms} />,
           Price: ({ price_id }) => price_id ?? "–",

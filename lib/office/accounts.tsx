@@ -77,6 +77,7 @@ async function show(call: OfficeCall) {
   const filter = { of: accounts.path, kept: { find, plan, state, payment } };
   return (
     <>
+      <p className="lead">Everyone who has an account. Open one for its plan, credits and access.</p>
       <FindForm
         of={accounts.path}
         call={call}

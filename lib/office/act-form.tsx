@@ -28,6 +28,7 @@ export function formOf<Given, Json>(
   return {
     ...(act.needsNoProof ? formAt : formWithProof)(path),
     ...words,
+    effect: act.effect,
     async run(call) {
       const asks = {
         confirm: async () => {}, // who sends the form has read what it does
@@ -75,7 +76,7 @@ type ActFormProps = {
   options?: Record<string, Fields>;
 };
 
-/** The form of an act, with what was typed if it has come back. */
+/** The form of an act, with what was typed if it has come back, and above its button what it does to whom. */
 export function ActForm({
   act,
   call,
@@ -99,8 +100,19 @@ export function ActForm({
             />
           ),
       )}
+      {act.effect && <p className="effect">{act.effect}</p>}
       {children}
     </PostForm>
+  );
+}
+
+/** The form of an act behind its name: what it does is read before its button can be pressed. */
+export function ActFold({ title, isOpen, ...form }: ActFormProps & { title: string; isOpen?: boolean }) {
+  return (
+    <details className="fold" open={isOpen}>
+      <summary>{title}</summary>
+      <ActForm {...form} />
+    </details>
   );
 }
 

@@ -1,7 +1,5 @@
-import { PostButton } from "@/app/(pages)/post-form";
 import { bannerActs, bannerFields } from "@/lib/admin/banner";
-import { ActForm, formOf } from "@/lib/office/act-form";
-import { toSeen } from "@/lib/office/forms";
+import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
 import { formAt, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -13,8 +11,9 @@ async function show(call: OfficeCall) {
   const kind = call.typed("kind") ?? current?.kind;
   return (
     <>
+      <p className="lead">One notice at the top of the site, for everyone.</p>
+      <h2>Now</h2>
       <Table
-        caption="Now"
         rows={current ? [current] : []}
         columns={{
           Text: ({ message }) => <UntrustedText>{message}</UntrustedText>,
@@ -25,25 +24,23 @@ async function show(call: OfficeCall) {
         }}
         whenEmpty="There is none now."
       />
+      {current && (
+        <ActFold title="Remove it" act={clear} call={call} current={bannerFields(current)}>
+          <button type="submit" className="danger">
+            Remove the banner
+          </button>
+        </ActFold>
+      )}
+      <h2>{current ? "Put another in its place" : "Publish one"}</h2>
       <ActForm act={set} call={call} current={bannerFields(current)} className="fields">
         <div className="actions">
           <button type="submit" className="plain" formAction={preview.path}>
             See how it looks
           </button>
-          <button type="submit">Publish</button>
+          <button type="submit">Publish the banner</button>
         </div>
       </ActForm>
       {message !== "" && <Preview message={message} kind={kind} />}
-      {current && (
-        <PostButton
-          action={clear.form.path}
-          hidden={{ seen: toSeen(bannerFields(current)) }}
-          className="stack"
-          look="danger"
-        >
-          Remove the banner
-        </PostButton>
-      )}
     </>
   );
 }

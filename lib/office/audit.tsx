@@ -2,10 +2,11 @@ import { describeChanges, type Fields, findEmails, namesOf } from "@/lib/account
 import { dayMs } from "@/lib/config/durations";
 import { parseTypedEmail } from "@/lib/config/email-address";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
+import { actorInWords, kindInWords, kindsInWords } from "@/lib/office/audit-words";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { type Columns, LongTable, perPage } from "@/lib/office/table";
-import { Ago, Instant, Person, toTheMinute, UntrustedText } from "@/lib/office/values";
+import { LongTable, perPage } from "@/lib/office/table";
+import { Ago, Person, toTheMinute, UntrustedText } from "@/lib/office/values";
 import { clock } from "@/lib/status/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
@@ -31,10 +32,6 @@ async function show(call: OfficeCall) {
   const shown = rows.slice(0, perPage);
   const emails = await findEmails(db, shown);
   const newestOf = new Map(shown.toReversed().map((row) => [days.format(row.at_ms), row]));
-  const showWhom = (entry: AuditEntry) => {
-    const whom = emails.get(entry.whom ?? "") ?? entry.whom;
-    return whom?.includes("@") ? <Person email={whom} /> : <UntrustedText>{whom}</UntrustedText>;
-  };
   const showWhen = (entry: AuditEntry) => {
     const day = days.format(entry.at_ms);
     return (
@@ -46,11 +43,16 @@ async function show(call: OfficeCall) {
   };
   return (
     <>
-      <p className="lead">Who changed what, the newest first.</p>
+      <p className="lead">Who did what to whom, the newest first.</p>
       <form action={audit.path} className="filter">
         {fields.map((field) => (
           <Field key={field.name} call={call} current={filter[field.name]} spellCheck={false} {...field} />
         ))}
+        <datalist id="kinds">
+          {Object.keys(kindsInWords).map((kind) => (
+            <option key={kind} value={kind} />
+          ))}
+        </datalist>
         <button type="submit" className="plain">
           Find
         </button>
@@ -58,7 +60,11 @@ async function show(call: OfficeCall) {
       </form>
       <LongTable
         rows={rows}
-        columns={{ ...auditColumns({ Whom: showWhom }), When: showWhen }}
+        columns={{
+          When: showWhen,
+          "Who did what": ({ whom, ...entry }) => <Deed {...entry} whom={emails.get(whom ?? "") ?? whom} />,
+          Change,
+        }}
         whenEmpty="No entry matches."
         hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
         next="Older"
@@ -72,20 +78,29 @@ const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UT
 const fields = [
   { name: "who", label: "Who", placeholder: "operator ann" },
   { name: "whom", label: "Whom", placeholder: "ceo@example.com" },
-  { name: "what", label: "What", placeholder: "account set" },
+  { name: "what", label: "What", placeholder: "account set", list: "kinds" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
 
-/** The columns of the audit. `more` go before what has changed. */
-export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry> {
-  return {
-    When: ({ at_ms }) => <Instant atMs={at_ms} />,
-    Who: ({ who }) => <UntrustedText>{who}</UntrustedText>,
-    What: ({ what }) => what.replaceAll("_", " "),
-    ...more,
-    Change: ({ before, after }) => <UntrustedText>{inWords(parse(before), parse(after))}</UntrustedText>,
-  };
+/** Who did what to whom, who is left out where all is about one. The kind that the filter takes is in its title. */
+export function Deed({ who, what, whom = null }: DeedProps) {
+  return (
+    <span title={what}>
+      <b>
+        <UntrustedText>{actorInWords(who)}</UntrustedText>
+      </b>{" "}
+      {kindInWords(what, whom !== null)}{" "}
+      {whom?.includes("@") ? <Person email={whom} /> : whom && <UntrustedText>{whom}</UntrustedText>}
+    </span>
+  );
 }
+
+type DeedProps = Pick<AuditEntry, "who" | "what"> & { whom?: string | null };
+
+/** What was changed. */
+export const Change = ({ before, after }: Pick<AuditEntry, "before" | "after">) => (
+  <UntrustedText>{inWords(parse(before), parse(after))}</UntrustedText>
+);
 
 const parse = (json: string | null): Fields => (json === null ? null : JSON.parse(json));
 

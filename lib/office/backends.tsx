@@ -1,8 +1,7 @@
-import { PostButton } from "@/app/(pages)/post-form";
 import { type Added, backendActs } from "@/lib/admin/backend";
 import { type Backend, listBackends } from "@/lib/backend/backends";
 import { settings } from "@/lib/config/settings";
-import { ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
 import { showOnce } from "@/lib/office/outcomes";
 import type { OfficeCall, OfficePage, OfficeView } from "@/lib/office/page";
 import { SystemCard } from "@/lib/office/system-card";
@@ -41,7 +40,7 @@ async function show(call: OfficeCall) {
       ))}
       <h2>Add a backend</h2>
       <ActForm act={add} call={call}>
-        <button type="submit">Add</button>
+        <button type="submit">Add the backend</button>
       </ActForm>
     </>
   );
@@ -59,21 +58,16 @@ function Keys({ keys }: Pick<Backend, "keys">) {
 function Changes({ call, id }: { call: OfficeCall; id: string }) {
   return (
     <>
-      <details className="fold">
-        <summary>Rotate the key</summary>
-        <p>The key before stays valid until the next rotation.</p>
-        <ActForm act={rotate} call={call} hidden={{ backend: id }}>
-          <button type="submit">Rotate the key of {id}</button>
-        </ActForm>
-      </details>
-      <PostButton
-        action={remove.form.path}
-        hidden={{ backend: id }}
-        label={`Remove ${id}`}
-        look="danger small"
-      >
-        Remove
-      </PostButton>
+      <ActFold title="Rotate the key" act={rotate} call={call} hidden={{ backend: id }}>
+        <button type="submit" className="plain">
+          Give {id} a new key
+        </button>
+      </ActFold>
+      <ActFold title="Remove" act={remove} call={call} hidden={{ backend: id }}>
+        <button type="submit" className="danger">
+          Remove {id}
+        </button>
+      </ActFold>
     </>
   );
 }

@@ -51,6 +51,7 @@ async function show(call: OfficeCall) {
   const rows = await readCustomers(db, search, perPage + 1, nowMs);
   return (
     <>
+      <p className="lead">Everyone who began to buy at Stripe, the newest first.</p>
       <FindForm
         of={customers.path}
         call={call}
@@ -110,8 +111,12 @@ function State({ state, light, licence, subscription, nowMs }: Customer & { nowM
 }
 
 /** The day of a licence that an operator asks about. */
-function dayOf(
-  { unpaid_since_ms, ends_at_ms, period_ends_ms }: NonNullable<Customer["subscription"]>,
+export function dayOf(
+  {
+    unpaid_since_ms,
+    ends_at_ms,
+    period_ends_ms,
+  }: Pick<NonNullable<Customer["subscription"]>, "unpaid_since_ms" | "ends_at_ms" | "period_ends_ms">,
   licence: Customer["licence"],
   nowMs: number,
 ): [words: string | undefined, atMs: number | null] {

@@ -17,7 +17,7 @@ type FieldProps = {
   current?: string | number | null | undefined;
 } & Pick<
   InputHTMLAttributes<HTMLInputElement>,
-  "inputMode" | "maxLength" | "placeholder" | "spellCheck" | "type"
+  "inputMode" | "list" | "maxLength" | "placeholder" | "spellCheck" | "type"
 >;
 
 /** The name of a field, and more quietly what follows it: how it is filled in. */

@@ -39,6 +39,9 @@ async function show({ db }: OfficeCall) {
   const hasFailed = found.groups.length > 0 || found.signIn.length > 0;
   return (
     <>
+      <p className="lead">
+        What the mail provider refused, by its words. A mail that is tried again goes out at once.
+      </p>
       {!hasFailed && <Light colour="good">None failed.</Light>}
       {found.groups.length > 0 && <h2>Onboarding</h2>}
       {found.groups.map((group) => (

@@ -56,6 +56,8 @@ export const formWithProof = (path: Route["path"]) => ({ ...formAt(path), needsP
 export type OfficeAct = Route & {
   /** What it does, as in "to delete the account". */
   name: string;
+  /** Whom it reaches, and whether it can be taken back. */
+  effect?: string | undefined;
   /** What its page says afterwards. */
   done?: string;
   /** Throws an {@link ApiError} if it changes nothing. Returns what to show or send in place of its page, if anything. */

@@ -1,5 +1,4 @@
 import { limitInWords } from "@/app/(pages)/plan-cards";
-import { PostButton } from "@/app/(pages)/post-form";
 import {
   countOnPlans,
   type DescribedPlan,
@@ -12,7 +11,8 @@ import { parseSlug } from "@/lib/admin/arguments";
 import { planActs, planFields } from "@/lib/admin/plan";
 import { readAmount } from "@/lib/billing/prices/prices";
 import { settings } from "@/lib/config/settings";
-import { ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
+import { Facts } from "@/lib/office/facts";
 import { addressOf, invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Day, None, UntrustedText } from "@/lib/office/values";
@@ -32,25 +32,35 @@ async function show(call: OfficeCall) {
         <p>
           <a href={plans.path}>All plans</a>
         </p>
-        <dl>
-          <dt>Accounts that have it</dt>
-          <dd>
-            <Accounts name={chosen.name} count={counts.get(chosen.name) ?? 0} />
-          </dd>
-          <dt>Price</dt>
-          <dd>
-            <Prices prices={chosen.prices} amounts={amounts} />
-          </dd>
-        </dl>
+        <section className="card">
+          <Facts
+            facts={{
+              Name: <code>{chosen.name}</code>,
+              "Who can get it":
+                chosen.retiredAt === null ? (
+                  "anyone to whom it is sold or given"
+                ) : (
+                  <>
+                    no one new: retired <Day atMs={Date.parse(chosen.retiredAt)} />
+                  </>
+                ),
+              "Accounts that have it": <Accounts name={chosen.name} count={counts.get(chosen.name) ?? 0} />,
+              Price: <Prices prices={chosen.prices} amounts={amounts} />,
+            }}
+          />
+        </section>
+        <h2>Change it</h2>
         <ActForm act={change} call={call} hidden={{ plan: chosen.name }} current={planFields(chosen)}>
           <button type="submit">Save the plan</button>
         </ActForm>
+        <Offering call={call} {...chosen} />
       </>
     );
   return (
     <>
-      <p className="quiet">
-        From the least to the most. A change is there for everyone who has the plan with the next request.
+      <p className="lead">
+        What an account may do and what that costs, from the least to the most. Open one to change or retire
+        it.
       </p>
       <Table
         rows={listed}
@@ -59,15 +69,11 @@ async function show(call: OfficeCall) {
           "What is in it": Contents,
           Prices: ({ prices }) => <Prices prices={prices} amounts={amounts} />,
           Accounts: ({ name }) => <Accounts name={name} count={counts.get(name) ?? 0} />,
-          Edit: Changes,
         }}
       />
-      <details className="fold" open={call.typed("name") !== undefined}>
-        <summary>Make a plan</summary>
-        <ActForm act={add} call={call}>
-          <button type="submit">Make the plan</button>
-        </ActForm>
-      </details>
+      <ActFold title="Make a plan" act={add} call={call} isOpen={call.typed("name") !== undefined}>
+        <button type="submit">Make the plan</button>
+      </ActFold>
     </>
   );
 }
@@ -76,17 +82,14 @@ function Plan({ name, title, description, retiredAt }: DescribedPlan) {
   return (
     <>
       <b>
-        <UntrustedText>{title}</UntrustedText>
+        <a href={addressOf(plans.path, { plan: name })}>
+          <UntrustedText>{title}</UntrustedText>
+        </a>
       </b>{" "}
-      <code>{name}</code>
+      <code>{name}</code> {retiredAt !== null && <span className="tag">Retired</span>}
       {description !== "" && (
         <small>
           <UntrustedText>{description}</UntrustedText>
-        </small>
-      )}
-      {retiredAt !== null && (
-        <small>
-          Retired <Day atMs={Date.parse(retiredAt)} />
         </small>
       )}
     </>
@@ -143,25 +146,24 @@ function Accounts({ name, count }: { name: string; count: number }) {
   );
 }
 
-function Changes(plan: DescribedPlan) {
-  const { name, retiredAt } = plan;
-  const isOffered = retiredAt === null;
-  const canRetire = !basePlans.some((base) => base === name);
+/** The act that retires a plan, or offers it again. */
+function Offering({ call, name, title, retiredAt }: DescribedPlan & { call: OfficeCall }) {
+  if (basePlans.some((base) => base === name))
+    return <p className="quiet">This plan is always there, so it cannot be retired.</p>;
+  const [offered, button] = retiredAt === null ? [retire, "Retire"] : [offer, "Offer again:"];
   return (
-    <div className="actions">
-      <a href={addressOf(plans.path, { plan: name })} aria-label={`Change the plan ${name}`}>
-        Change
-      </a>
-      {canRetire && (
-        <PostButton
-          action={(isOffered ? retire : offer).form.path}
-          hidden={{ plan: name }}
-          label={`${isOffered ? "Retire" : "Offer again"} the plan ${name}`}
-        >
-          {isOffered ? "Retire" : "Offer again"}
-        </PostButton>
-      )}
-    </div>
+    <ActFold
+      title={retiredAt === null ? "Retire this plan" : "Offer this plan again"}
+      act={offered}
+      call={call}
+      hidden={{ plan: name }}
+    >
+      <button type="submit" className="plain">
+        <span>
+          {button} <UntrustedText>{title}</UntrustedText>
+        </span>
+      </button>
+    </ActFold>
   );
 }
 
@@ -181,6 +183,8 @@ const change: typeof set = {
 
 const add = act({
   ...set,
+  effect:
+    "No account has it until you give it or someone buys it at one of its prices. You can change all but its name, and retire it.",
   usage: "set <name>",
   fields: {
     name: { parse: parseSlug, label: "Name, which apps read and which stays" },
@@ -201,6 +205,7 @@ const add = act({
 
 const offer = act({
   ...retire,
+  effect: "It is sold at its prices and can be given and invited to again. You can retire it at any time.",
   form: { path: "/plans/offer", name: "offer the plan again", done: "It is offered again." },
   async run(call, { plan }) {
     await showPlan(call.db, plan);

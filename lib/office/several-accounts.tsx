@@ -24,6 +24,10 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
         <Field call={call} name="reason" label="Reason, which the owners read" maxLength={500} />
         <button type="submit">Change the chosen accounts</button>
       </div>
+      <p className="effect">
+        Each is changed by itself, and those that cannot be are listed with the reason. Another change takes
+        it back.
+      </p>
     </section>
   );
 }

@@ -65,8 +65,9 @@ export function askAgain(
           .{" "}
           {isOut
             ? "Nothing was changed, and what you typed is kept. It is carried out after you sign in."
-            : "You last used your passkey more than five minutes ago. It is carried out after you use it again."}
+            : "Nothing was changed yet. You last used your passkey more than five minutes ago: it is carried out as soon as you use it again."}
         </p>
+        {act.effect && <p className="effect">{act.effect}</p>}
         <form id={form} method="post" action={act.path}>
           {[...fields].map(([name, value]) => (
             <input key={`${name}=${value}`} type="hidden" name={name} value={value} />

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Facts } from "@/lib/office/facts";
 
 type SystemCardProps = {
   name: ReactNode;
@@ -13,14 +14,7 @@ export function SystemCard({ name, light, facts, children }: SystemCardProps) {
     <section className="card system">
       <h2>{name}</h2>
       {light}
-      <dl className="facts">
-        {Object.entries(facts).map(([fact, value]) => (
-          <div key={fact}>
-            <dt>{fact}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <div className="actions">{children}</div>
     </section>
   );

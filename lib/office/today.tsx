@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fragment, type ReactNode } from "react";
 import { PostButton } from "@/app/(pages)/post-form";
-import { Light, PartList } from "@/app/(pages)/status-light";
+import { Light } from "@/app/(pages)/status-light";
 import { type CustomerFilter, customerFilters } from "@/lib/accounts/list/customer-list";
 import { maxTrials, readOverview } from "@/lib/accounts/list/overview";
 import { listUnclaimed, type UnclaimedPurchase } from "@/lib/billing/customer/unclaimed-purchases";
@@ -18,7 +18,7 @@ import { inviteMany } from "@/lib/office/waitlist";
 import { showIdleWebhooks } from "@/lib/office/webhooks";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
-import { readStatus } from "@/lib/status/parts";
+import { type Part, readStatus } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };
 
@@ -55,19 +55,10 @@ async function show({ db, nowMs }: OfficeCall) {
     await showIdleWebhooks(db),
     <Refusing key="refusing" hooks={await findRefusing(db, nowMs)} />,
   ];
-  const service = (
-    <>
-      {ill.length > 0 && <h2>The service now</h2>}
-      {ill.length > 0 ? (
-        <PartList parts={ill} />
-      ) : (
-        <Light colour="good">Every part of the service works.</Light>
-      )}
-    </>
-  );
   return (
     <>
-      {ill.length > 0 && service}
+      {ill.length > 0 && <IllParts parts={ill} />}
+      {ill.length > 0 && <h2>Waiting for you</h2>}
       <p className="quiet">
         {counted ? (
           <>
@@ -80,12 +71,13 @@ async function show({ db, nowMs }: OfficeCall) {
       </p>
       {cards.length > 0 && (
         <ul className="attention">
-          {cards.map(({ count, what, href, colour, note }) => (
+          {cards.map(({ count, what, href, colour, note, leadsTo }) => (
             <li key={what}>
               <a href={href}>
                 <strong>{count.toLocaleString("en")}</strong>
                 <Light colour={colour}>{what}</Light>
                 {note && <small>{note}</small>}
+                <span className="leads-to">{leadsTo}</span>
               </a>
             </li>
           ))}
@@ -93,7 +85,7 @@ async function show({ db, nowMs }: OfficeCall) {
       )}
       {counted && cards.length === 0 && <Light colour="good">Nothing is waiting for you.</Light>}
       {more}
-      {ill.length === 0 && service}
+      {ill.length === 0 && <Light colour="good">Every part of the service works.</Light>}
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>
@@ -102,7 +94,33 @@ async function show({ db, nowMs }: OfficeCall) {
   );
 }
 
-type Card = { count: number; what: string; href: string; colour: LightColour; note?: ReactNode };
+/** The parts that do not work or are not set up, each with what to do. */
+function IllParts({ parts }: { parts: Part[] }) {
+  return (
+    <>
+      <h2>Not working, or not set up</h2>
+      <ul className="rows">
+        {parts.map(({ name, colour, says, remedy }) => (
+          <li key={name}>
+            <strong>{name}</strong>
+            <Light colour={colour}>{says}</Light>
+            <p className="quiet">{remedy ?? "Look at the log, and at what the command check says below."}</p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+type Card = {
+  count: number;
+  what: string;
+  href: string;
+  colour: LightColour;
+  note?: ReactNode;
+  /** What its link opens. */
+  leadsTo: string;
+};
 
 /** What is waiting for someone, the most urgent first. */
 function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[] {
@@ -114,6 +132,7 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
     href: customersIn(what),
     colour,
     note,
+    leadsTo: "See the customers",
   });
   const stripe = (count: number, what: string): Card => ({
     count,
@@ -121,6 +140,7 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
     href: "/audit?who=stripe",
     colour: "unknown",
     note: "In what Stripe has changed",
+    leadsTo: "See the audit",
   });
   const cards: Card[] = [
     at("disputed", "stopped", "Answer at Stripe before its date"),
@@ -134,6 +154,7 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
       href: "/mails",
       colour: "stopped",
       note: "In the last 30 days",
+      leadsTo: "See and send again",
     },
     {
       count: trialsEnding.length,
@@ -141,6 +162,7 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
       href: "/accounts?trials=running",
       colour: "soon",
       note: soonest && <>First {describeDistance(Date.parse(soonest.endsAt ?? ""), Date.now())}</>,
+      leadsTo: "See the trials",
     },
     {
       count: waiting,
@@ -148,6 +170,7 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
       href: "/waiting",
       colour: "unknown",
       note: oldestWaitingAtMs && <>First joined {describeDistance(oldestWaitingAtMs, Date.now())}</>,
+      leadsTo: "Invite them",
     },
     stripe(billing.unsettledForADay, "Checkouts unsettled"),
     stripe(billing.orphanedIn30Days, "Purchases without an account"),

@@ -3,7 +3,7 @@ import { queueInvitation } from "@/lib/accounts/joining/send-invitation";
 import { selectWaitlist } from "@/lib/accounts/joining/waitlist";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
-import { confirmationDays } from "@/lib/config/lifetimes";
+import { confirmationDays, invitationDays } from "@/lib/config/lifetimes";
 import { Choice, Field, Label, planOptions, readTerms } from "@/lib/office/forms";
 import { doForEach, type NotDone, showOutcomes } from "@/lib/office/outcomes";
 import {
@@ -29,7 +29,8 @@ async function show(call: OfficeCall) {
     .execute();
   return (
     <>
-      <p>
+      <p className="lead">Who asked for an invitation, the one who waits longest first.</p>
+      <p className="quiet">
         An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the waitlist
         after {confirmationDays} days.
       </p>
@@ -65,9 +66,19 @@ async function show(call: OfficeCall) {
             current={defaultTrialDays}
             inputMode="numeric"
           />
-          <Field call={call} name="assistantLimit" label="Assistants at most" inputMode="numeric" />
-          <button type="submit">Invite</button>
+          <Field
+            call={call}
+            name="assistantLimit"
+            label="Assistants at most (the plan’s if empty)"
+            inputMode="numeric"
+          />
         </div>
+        <p className="effect">
+          Each gets a mail with a link that is good for {invitationDays} days, and has an account with this
+          plan once they follow it. Nothing is charged. Another invitation takes the place of one that is
+          open.
+        </p>
+        <button type="submit">Send the invitations</button>
       </PostForm>
     </>
   );

@@ -4,7 +4,7 @@ import { type Added, webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
-import { ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
 import { BackTo, showOnce } from "@/lib/office/outcomes";
 import { addressOf, type OfficeCall, type OfficePage, type OfficeView } from "@/lib/office/page";
 import { SystemCard } from "@/lib/office/system-card";
@@ -23,14 +23,14 @@ async function show(call: OfficeCall) {
       <p className="lead">Your own systems that are told what happens to accounts, as it happens.</p>
       {described.length === 0 && <p className="quiet">No system is told anything yet.</p>}
       {described.map((webhook) => (
-        <Webhook key={webhook.id} {...webhook} />
+        <Webhook key={webhook.id} call={call} {...webhook} />
       ))}
       {chosen && (
         <Deliveries call={call} webhook={chosen} deliveries={await latestDeliveries(db, chosen.id)} />
       )}
       <h2>Add a webhook</h2>
       <ActForm act={add} call={call}>
-        <button type="submit">Add</button>
+        <button type="submit">Add the webhook</button>
       </ActForm>
     </>
   );
@@ -62,7 +62,7 @@ export async function showIdleWebhooks(db: Db) {
   );
 }
 
-function Webhook(webhook: Described) {
+function Webhook({ call, ...webhook }: Described & { call: OfficeCall }) {
   const { id, url, state, events, waiting, failed } = webhook;
   const facts = {
     Events: events?.join(", ") ?? "all",
@@ -82,22 +82,16 @@ function Webhook(webhook: Described) {
     >
       <LastOnes {...webhook} />
       <TestButton {...webhook} />
-      <PostButton
-        action={rotate.form.path}
-        hidden={{ webhook: id }}
-        label={`Rotate the secret of ${url}`}
-        look="plain small"
-      >
-        Rotate the secret
-      </PostButton>
-      <PostButton
-        action={remove.form.path}
-        hidden={{ webhook: id }}
-        label={`Remove ${url}`}
-        look="danger small"
-      >
-        Remove
-      </PostButton>
+      <ActFold title="Rotate the secret" act={rotate} call={call} hidden={{ webhook: id }}>
+        <button type="submit" className="plain" aria-label={`Make a new secret for ${url}`}>
+          Make a new secret
+        </button>
+      </ActFold>
+      <ActFold title="Remove" act={remove} call={call} hidden={{ webhook: id }}>
+        <button type="submit" className="danger" aria-label={`Remove ${url}`}>
+          Remove the webhook
+        </button>
+      </ActFold>
     </SystemCard>
   );
 }
@@ -182,7 +176,9 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
         whenEmpty="None yet."
       />
       <ActForm act={resend} call={call} hidden={{ webhook: id }}>
-        <button type="submit">Send all again</button>
+        <button type="submit" className="plain">
+          Send all again
+        </button>
       </ActForm>
     </>
   );

@@ -9,7 +9,14 @@ import { withTimeout } from "@/lib/runtime/timeout";
 import { listOutages, type Outage, recordOutages, type Unwritten } from "@/lib/status/outages";
 
 /** A part of this service and its current state. An outage is recorded, unlike a start or a missing setting. */
-export type Part = { name: string; colour: LightColour; says: string; isOutage?: true };
+export type Part = {
+  name: string;
+  colour: LightColour;
+  says: string;
+  isOutage?: true;
+  /** What its operator sets, of one that is not set up. */
+  remedy?: string;
+};
 
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
@@ -60,7 +67,9 @@ function stateOfAccounts(isStoreThere: boolean): State {
   const noWritesSinceMs = outageSince("writes");
   if (noWritesSinceMs !== undefined)
     return outage("soon", `Can be read, not changed since ${clock(noWritesSinceMs)}`);
-  return settings().signIn.kind === "none" ? { colour: "soon", says: "Sign-in is not set up" } : works;
+  if (settings().signIn.kind !== "none") return works;
+  const remedy = "Set SIGN_IN=local, or the four keys of Clerk, and start the service again.";
+  return { colour: "soon", says: "Sign-in is not set up", remedy };
 }
 
 function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
@@ -69,9 +78,10 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
     return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
   if (nowMs - oldestDueAtMs >= delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
-  return settings().mail.kind === "files"
-    ? { colour: "unknown", says: "Not set up, so nothing is sent" }
-    : works;
+  if (settings().mail.kind !== "files") return works;
+  const remedy =
+    "Set EMAIL_FROM, and RESEND_API_KEY or SMTP_URL, and start the service again. Until then mails are files in the folder mail of DATA_DIR.";
+  return { colour: "unknown", says: "Not set up, so nothing is sent", remedy };
 }
 
 const unwritten: Unwritten = new Map();

@@ -19,7 +19,13 @@ export const officeStates: State[] = [
   { name: "office-accounts-empty", path: "/accounts?find=zz", as: "operator" },
   { name: "office-account-trial", path: "/account?email=trial@example.com", as: "operator", act: unfold },
   { name: "office-account-licensed", path: "/account?email=licensed@example.com", as: "operator" },
-  { name: "office-account-ended", path: "/account?email=ended@example.com", as: "operator" },
+  {
+    name: "office-account-ended",
+    path: "/account?email=ended@example.com",
+    as: "operator",
+    act: openDangerZone,
+  },
+  { name: "office-account-past-due", path: "/account?email=past-due@example.com", as: "operator" },
   { name: "office-account-hobby", path: "/account?email=connected@example.com", as: "operator" },
   { name: "office-account-none", path: "/account?email=stranger@example.com", as: "operator" },
   { name: "office-account-leaving", path: "/account?email=leaving@example.com", as: "operator" },
@@ -29,7 +35,7 @@ export const officeStates: State[] = [
   { name: "office-waitlist", path: "/waiting", as: "operator" },
   { name: "office-mails", path: "/mails", as: "operator" },
   { name: "office-plans", path: "/plans", as: "operator" },
-  { name: "office-plan", path: "/plans?plan=studio", as: "operator" },
+  { name: "office-plan", path: "/plans?plan=studio", as: "operator", act: unfold },
   { name: "office-plan-refused", path: "/plans", as: "operator", act: misname },
   { name: "office-banner", path: "/announcement", as: "operator", act: previewBanner },
   { name: "office-audit", path: "/audit", as: "operator" },
@@ -111,7 +117,7 @@ export async function openOffice(
 async function inviteMany(page: Page): Promise<void> {
   const emails = [`new-${invited++}@example.com`, "no address", "licensed@example.com"];
   await page.getByLabel("Others to invite").fill(emails.join("\n"));
-  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("button", { name: "Send the invitations" }).click();
 }
 
 async function mistype(page: Page): Promise<void> {
@@ -153,6 +159,10 @@ async function saveLimit(page: Page): Promise<void> {
 
 async function unfold(page: Page): Promise<void> {
   for (const summary of await page.locator("summary").all()) await summary.click();
+}
+
+async function openDangerZone(page: Page): Promise<void> {
+  await page.locator(".danger-zone summary").click();
 }
 
 async function previewBanner(page: Page): Promise<void> {

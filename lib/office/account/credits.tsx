@@ -9,7 +9,8 @@ import type { OfficeCall } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
 
-const inCredits = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
+/** A number of credits, as it is read. */
+export const inCredits = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
 
 type CreditsProps = {
   call: OfficeCall;
@@ -19,8 +20,11 @@ type CreditsProps = {
   most: number;
 };
 
+const shownAtOnce = 5;
+
 /** The balance, what is held, the form that changes it, and the latest entries with the backend that wrote them. */
 export function Credits({ call, account, entries, holds, most }: CreditsProps) {
+  const more = entries.slice(shownAtOnce);
   return (
     <>
       <h2>Credits: {inCredits(spendable(account))}</h2>
@@ -51,29 +55,41 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
           Change the balance
         </button>
       </ActForm>
-      <Table<CreditEntry>
-        rows={entries}
-        most={most}
-        columns={{
-          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
-          Credits: ({ thousandths }) =>
-            toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-          Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
-          ...(entries.some(({ backend_id }) => backend_id) && {
-            "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
-              <UntrustedText>
-                {backend_id &&
-                  `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
-              </UntrustedText>
-            ),
-          }),
-          ...(entries.some(({ price_id }) => price_id) && {
-            "Bought at Stripe": ({ price_id, checkout }: CreditEntry) =>
-              price_id ? `${price_id} ${checkout ?? ""}` : "–",
-          }),
-        }}
-        whenEmpty="No entries."
-      />
+      <Entries rows={entries.slice(0, shownAtOnce)} />
+      {more.length > 0 && (
+        <details className="more">
+          <summary>The {more.length} entries before</summary>
+          <Entries rows={more} />
+          {entries.length === most && <p className="quiet">At most {most} are shown here.</p>}
+        </details>
+      )}
     </>
+  );
+}
+
+function Entries({ rows }: { rows: CreditEntry[] }) {
+  return (
+    <Table
+      rows={rows}
+      columns={{
+        When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+        Credits: ({ thousandths }) =>
+          toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
+        Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
+        ...(rows.some(({ backend_id }) => backend_id) && {
+          "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
+            <UntrustedText>
+              {backend_id &&
+                `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
+            </UntrustedText>
+          ),
+        }),
+        ...(rows.some(({ price_id }) => price_id) && {
+          "Bought at Stripe": ({ price_id, checkout }: CreditEntry) =>
+            price_id ? `${price_id} ${checkout ?? ""}` : "–",
+        }),
+      }}
+      whenEmpty="No entries."
+    />
   );
 }

@@ -1,13 +1,16 @@
 import { SessionRow } from "@/app/(pages)/home/access/sessions";
-import { PostButton } from "@/app/(pages)/post-form";
 import { endSessionAct } from "@/lib/admin/session";
 import type { Session } from "@/lib/auth/sessions/session";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
+import { ActFold } from "@/lib/office/act-form";
+import type { OfficeCall } from "@/lib/office/page";
 
 const maxSessions = 50;
 
+type SessionsProps = { call: OfficeCall; email: string; sessions: Session[]; nowMs: number };
+
 /** The sessions and apps as their owner sees them, each with a button that ends it. */
-export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
+export function Sessions({ call, email, sessions, nowMs }: SessionsProps) {
   const end = { action: endSessionAct.form.path, hidden: { email } };
   return (
     <>
@@ -21,13 +24,16 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
           ))}
       </ul>
       {sessions.length > 1 && (
-        <PostButton
-          action={endSessionAct.form.path}
+        <ActFold
+          title={`Sign them out everywhere: all ${sessions.length}`}
+          act={endSessionAct}
+          call={call}
           hidden={{ email, all: "all" }}
-          label={`End all ${sessions.length} sessions`}
         >
-          End all {sessions.length}
-        </PostButton>
+          <button type="submit" className="danger">
+            End all {sessions.length}
+          </button>
+        </ActFold>
       )}
     </>
   );

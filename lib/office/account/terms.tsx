@@ -41,7 +41,7 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
         current={fields}
         options={{ plan: planOptions(plans, fields.plan) }}
       >
-        <button type="submit">Save</button>
+        <button type="submit">Save the plan</button>
       </ActForm>
     </>
   );

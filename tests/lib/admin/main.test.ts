@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { planActs } from "@/lib/admin/plan";
 import { listCommands } from "@/lib/admin/run-command";
 import { borrowService } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
@@ -342,6 +343,14 @@ describe("npm run admin on its own", () => {
       const outcome = await service.execute(["dist/admin/main.js", ...args]);
       expect(outcome).toEqual({ ...(await service.admin(...args)), code });
     }
+  });
+
+  it("says below the words of a command whom it reaches and whether it can be taken back", async () => {
+    const service = await Service.make();
+    const { stdout } = await service.admin("plan", "retire", "--help");
+    const read = stdout.replace(/\s+/g, " ");
+    expect(read).toContain(`${planActs.retire.words} ${planActs.retire.effect}`);
+    expect((await service.admin("plan", "--help")).stdout).not.toContain("It can be offered again");
   });
 
   it("describes every command with --help, with an example that names it", { timeout: 180_000 }, async () => {

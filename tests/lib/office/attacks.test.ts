@@ -412,7 +412,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     ];
 
     const elements =
-      "html head meta title link body a header nav svg path main h1 h2 h3 p b bdi span small time div dl dt dd ul li form fieldset legend input label select option button table caption thead tbody tr th td details summary pre code footer section aside rect circle textarea script strong br !doctype";
+      "html head meta title link body a header nav svg path main h1 h2 h3 p b bdi span small time div dl dt dd ul li form fieldset legend datalist input label select option button table caption thead tbody tr th td details summary pre code footer section aside rect circle textarea script strong br !doctype";
 
     /** Nothing of a payload is markup: neither an element of its own, nor an attribute, nor something invisible. */
     function expectPlain(text: string, payload: string): void {

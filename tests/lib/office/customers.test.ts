@@ -43,7 +43,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(stdout).toMatch(new RegExp(`^Payment: The licence is ${words}\nSign-in: `));
       const { text } = await ann.open(`/account?email=${email}`);
       const inMinutes = words.replaceAll(instant, minute);
-      expect(text).toMatch(new RegExp(`<section class="card"><p><b>The licence is ${inMinutes}</b></p>`));
+      expect(text).toMatch(new RegExp(`</div><p><b>The licence is ${inMinutes}</b></p>`));
     });
 
     it.each([

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { deleteAccountAct, moveAccountAct } from "@/lib/admin/account";
 import { dayMs } from "@/lib/config/durations";
 import { officePages } from "@/lib/office/routes";
 import { version } from "@/package.json";
@@ -479,6 +480,17 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(await service.statusFor(token)).toBe(401);
     });
 
+    it("is told what takes something away, whom that reaches and whether it can be undone, once it is opened", async () => {
+      const { text } = await ann.open(accountPage);
+      const [, zone = ""] = text.split('<details class="fold danger-zone"><summary>');
+      const acts = [...zone.matchAll(/<p class="effect">([^<]+)<\/p><button[^>]*class="danger">/g)];
+      expect(acts.map(([, effect]) => effect)).toEqual([
+        moveAccountAct.effect,
+        expect.stringMatching(/^Everything goes a day from now: .* take it back until then/),
+        deleteAccountAct.effect,
+      ]);
+    });
+
     it("is deleted with everything", async () => {
       await service.adminJson("account", "add", "gone@example.com", "--plan", "hobby");
       const seen = seenBy(await ann.open("/account?email=gone@example.com"), "/account/delete");
@@ -546,11 +558,11 @@ describe.each(engines)("the office on $name", async (engine) => {
       const shown = async () =>
         (await ann.open(`/account?email=${other}`)).text.split("<h2>History</h2>")[1] ?? "";
       expect(await shown()).toMatch(
-        /<td data-column="What">sign in<\/td><td data-column="Change"><bdi>browser “[^”]+”/,
+        /<span title="sign in"><b><bdi>The owner<\/bdi><\/b> signed in <\/span>.*?<small><bdi>browser “[^”]+”/,
       );
       await service.adminJson("session", "end", other, "--all");
       const history = await shown();
-      expect(history).toMatch(/<td data-column="Change"><bdi>browser “[^”]+” → gone/);
+      expect(history).toMatch(/ended access to the account <\/span>.*?<small><bdi>browser “[^”]+” → gone/);
       expect(history.split("<details")[0]).not.toMatch(/sess_|acc_|user_|T\d\d:\d\d:\d\d\.\d{3}Z<\/bdi>/);
     });
 
@@ -629,6 +641,14 @@ describe.each(engines)("the office on $name", async (engine) => {
     });
   });
 
+  it("says at Today what to set for a part that is not set up, which the public status does not say", async () => {
+    const { text } = await ann.open("/today");
+    expect(text).toMatch(
+      /<strong>Mail<\/strong>.*?Not set up, so nothing is sent.*?<p class="quiet">Set EMAIL_FROM, and RESEND_API_KEY or SMTP_URL/,
+    );
+    expect((await service.ask("/status")).text).not.toContain("RESEND_API_KEY");
+  });
+
   it("says nothing of customers at Today while nothing is sold", async () => {
     const today = async () => (await ann.open("/today")).text;
     await eventually(async () => expect(await today(), "it is counted").toContain("All numbers"));
@@ -699,7 +719,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       const ticked = await ann.send("POST", "/waiting/invite", body, type);
       expect(ticked.headers.location).toBe("/waiting?done=invite");
       const page = await ann.open(`/account?email=${waits[2]}`);
-      expect(page.text).toContain(`aria-label="Invite ${waits[2]} to a trial"`);
+      expect(page.text.replaceAll("<!-- -->", "")).toContain("Invite to a trial of 14 days</button>");
       await ann.submit("/waiting/invite", { emails: waits[2] ?? "", plan: "trial" });
       const invited = await stage.query(
         "SELECT email, plan FROM invitations WHERE email LIKE 'waits-%' ORDER BY email",
@@ -789,6 +809,8 @@ describe.each(engines)("the office on $name", async (engine) => {
       const all = `/audit?who=operator+ann&whom=${email}&what=account+set&day=${today}`;
       const { text } = await ann.open(all);
       expect(text).toContain("plan trial → licensed");
+      const deed = `<b><bdi>Operator ann</bdi></b> changed what is given to <a href="${accountPage}"`;
+      expect(text.replaceAll("<!-- -->", "")).toContain(deed);
       expect((await ann.open(all.replace("ann", "bob"))).text).toContain("No entry matches.");
       expect((await ann.open(all.replace(today, "2020-01-01"))).text).toContain("No entry matches.");
     });

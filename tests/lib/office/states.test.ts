@@ -75,7 +75,7 @@ const withoutChance = (said: string) =>
   said
     .replaceAll(/^[\w-]{8}…(?= since )/gm, "…")
     .replace(/^## Mails\n(?:.*\n)*?(?=## )/m, "")
-    .replaceAll(/(?:^\|.*\n)+/gm, (rows) => `${rows.split("\n").sort().join("\n").trim()}\n`);
+    .replaceAll(/(?:^[|-] .*\n)+/gm, (rows) => `${rows.split("\n").sort().join("\n").trim()}\n`);
 
 const pages: Record<string, string> = {
   accounts: "/accounts",
