@@ -4,9 +4,9 @@ import type { Tables } from "@/lib/db/tables";
 import type { OpenStore } from "@/tests/support/stores";
 
 /*
- * Two owners who have a row of almost everything in each store of a test, from before its first owner, and two operators,
- * backends and webhooks, to whom nothing is due: what lacks a condition of whom it is for finds, shows or changes what is
- * theirs. Nothing that any test does may. One has the first of all ids, the other the last.
+ * Two owners who have a row of almost everything in each store of a test, from before its first owner, and two operators, to
+ * whom nothing is due: what lacks a condition of whom it is for finds, shows or changes what is theirs. Nothing that any test
+ * does may. One has the first of all ids, the other the last.
  */
 
 const earlyMs = Date.UTC(2020, 0);
@@ -16,12 +16,9 @@ const lateMs = Date.UTC(2100, 0);
 /** In each table with rows of theirs, the column that says so; first the tables to which others lead. */
 export const standingBy = {
   accounts: "id",
-  backends: "id",
   operators: "id",
-  webhooks: "id",
   app_answers: "account_id",
   audit_entries: "whom",
-  backend_keys: "backend_id",
   backend_writes: "account_id",
   billing_checkouts: "account_id",
   billing_customers: "account_id",
@@ -46,7 +43,6 @@ export const standingBy = {
   sign_in_emails: "email",
   sign_in_mail_attempts: "email",
   waitlist: "email",
-  webhook_deliveries: "webhook_id",
 } as const satisfies { [Table in keyof Tables]?: keyof Tables[Table] };
 
 /** Which of a table's rows are theirs, and which are not, in SQL. */
@@ -387,34 +383,6 @@ function makeOne(all: StandingBy, name: string, atMs: number, nowMs: number): vo
       last_used_at_ms: lateMs,
       expires_at_ms: lateMs,
       proved_at_ms: atMs,
-    },
-  ]);
-  const backend = { backend_id: nameOf("backend") };
-  add("backends", [{ id: backend.backend_id, may: "read", added_at_ms: atMs }]);
-  add("backend_keys", [{ ...backend, kid: nameOf("key"), public_key: "{}", added_at_ms: atMs }]);
-  const webhook = { webhook_id: nameOf("webhook") };
-  add("webhooks", [
-    {
-      id: webhook.webhook_id,
-      url: `https://${name}.standing-by.example/`,
-      sealed_secret: "",
-      added_at_ms: atMs,
-      position: Number.MAX_SAFE_INTEGER,
-      version: 1,
-      lease_by: "standing-by",
-      lease_until_ms: lateMs,
-    },
-  ]);
-  add("webhook_deliveries", [
-    {
-      ...webhook,
-      ...account,
-      number: Number.MAX_SAFE_INTEGER,
-      event_id: nameOf("event"),
-      type: "account.created",
-      state: "waiting",
-      attempts: 0,
-      next_at_ms: lateMs,
     },
   ]);
 }
