@@ -96,12 +96,13 @@ export const inputs = {
 export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.infer<Schema> {
   let json: unknown;
   try {
-    // Nothing and null are an empty object: so clients send that they have nothing to say.
-    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body) || "{}", keepAmounts) ?? {};
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body) || "{}", keepAmounts);
   } catch {
     throw invalid("The body is not JSON in UTF-8.");
   }
-  const parsed = schema.safeParse(json);
+  // So clients send that they have nothing to say: nothing, null, or [], as PHP writes an empty array.
+  const isEmpty = json === null || (Array.isArray(json) && json.length === 0);
+  const parsed = schema.safeParse(isEmpty ? {} : json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const at = z.core.toDotPath(issue?.path ?? []);
