@@ -45,11 +45,14 @@ export async function plansInWords(db: Db, { readPrice, currency, nowMs }: Reade
 }
 
 /** The packs that are sold: `500 credits for €10`; `undefined` if no price is known. */
-export async function packsInWords({ readPrice, currency, nowMs }: Reader): Promise<string | undefined> {
+export async function packsInWords(reader: Reader): Promise<string | undefined> {
   const ids = settings().billing?.creditPrices ?? [];
-  const packs = await Promise.all(ids.map((id) => readPrice(id, currency ?? undefined, nowMs)));
-  const words = packs.flatMap((pack) =>
-    pack?.credits ? `${pack.credits.toLocaleString("en")} credits for ${pack.amount}` : [],
-  );
-  return words.join(", ") || undefined;
+  const packs = await Promise.all(ids.map((id) => packInWords(id, reader)));
+  return packs.filter(Boolean).join(", ") || undefined;
+}
+
+/** A pack, if its price is known. */
+export async function packInWords(id: string, { readPrice, currency, nowMs }: Reader) {
+  const pack = await readPrice(id, currency ?? undefined, nowMs);
+  return pack?.credits ? `${pack.credits.toLocaleString("en")} credits for ${pack.amount}` : undefined;
 }

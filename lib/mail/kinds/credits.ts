@@ -5,7 +5,7 @@ import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
 import { mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo } from "@/lib/mail/mail-content";
-import { currencyOf, packsInWords, type ReadPrice } from "@/lib/mail/prices";
+import { currencyOf, packInWords, packsInWords, type ReadPrice } from "@/lib/mail/prices";
 
 /** Why automatic purchases were turned off. */
 export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
@@ -48,10 +48,23 @@ export const creditMails = {
     async find(db, { accountId, ...mail }, nowMs, readPrice) {
       const limits = limitsOf(db, accountId).where("mail_below_thousandths", "is not", null);
       const owner = await limits.executeTakeFirst();
-      return owner && { ...mail, to: owner.to, packs: await packsFor(owner, readPrice, nowMs) };
+      if (!owner) return undefined;
+      const { top_up_price, top_up_below_thousandths: buysBelow, currency } = owner;
+      const automatic =
+        top_up_price !== null && mail.left < (buysBelow ?? 0)
+          ? ((await packInWords(top_up_price, { currency, readPrice, nowMs })) ?? "A pack of credits")
+          : undefined;
+      const packs = automatic ? undefined : await packsFor(owner, readPrice, nowMs);
+      return { ...mail, to: owner.to, automatic, packs };
     },
     examples: (atMs) => ({
-      "low-credits": { below: 20_000, left: 19_875, atMs, packs: "500 credits for €10" },
+      "low-credits": {
+        below: 20_000,
+        left: 19_875,
+        atMs,
+        automatic: undefined,
+        packs: "500 credits for €10",
+      },
     }),
     text(mail, zone) {
       const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
@@ -60,7 +73,16 @@ export const creditMails = {
         preview: `${left} were left.`,
         body: [
           "Work that costs more credits than you have is refused until you have more; everything else runs.",
-          { facts: { Left: `${left} credits`, When: formatInstant(mail.atMs, zone), ...costOf(mail.packs) } },
+          {
+            facts: {
+              Left: `${left} credits`,
+              When: formatInstant(mail.atMs, zone),
+              ...costOf(mail.packs),
+              ...(mail.automatic && {
+                Cost: `${mail.automatic}, bought automatically unless this month has had as many as you allow`,
+              }),
+            },
+          },
           toCredits(mail.packs),
         ],
         footer: [
@@ -111,6 +133,7 @@ const limitsOf = (db: Db, accountId: string) =>
   accountBy(db, "id", accountId)
     .innerJoin("credit_limits", "account_id", "id")
     .select(["email as to", "plan", "deletes_at_ms", "credit_thousandths", "held_thousandths", currencyOf])
+    .select(["top_up_price", "top_up_below_thousandths"])
     .where("subject", "is not", null);
 
 /** With one decimal at most, and never more than there are: three decimals read as thousands in much of the world. */

@@ -7,6 +7,7 @@ import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
 import { type Buyer, openShop } from "@/tests/support/shop";
 
 const keptMs = 11 * 60_000; // longer than prices are kept
@@ -23,6 +24,30 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     stripe.faultOf = () => "none";
     stripe.whenDone = () => {};
     stripe.takeEvents();
+  });
+
+  it("are named in the mail about few credits, which says else that nothing is charged", async () => {
+    const [buyer, other] = [await admit(150), (await shop.admitLicensed("--credits", "150")).buyer];
+    for (const { id, browser } of [buyer, other])
+      await browser.submit("/home/credits/limits", { account: id, limit: "", below: "120" });
+    const costs = async ({ email }: Buyer) =>
+      (await mailsTo(service.dataDir, email)).flatMap(({ subject = "", text = "" }) =>
+        subject.includes("fewer than") ? [/^Cost: .*(?:\n.+)*?(?=\n\w+: |\n\n)/m.exec(text)?.[0]] : [],
+      );
+    await spend(buyer, "60");
+    await spend(other, "60");
+    await eventually(async () =>
+      expect([await costs(buyer), await costs(other)]).toEqual([
+        [
+          expect.stringMatching(
+            /^Cost: 500 credits for €10, bought automatically\s+unless this month has had as many as you allow$/,
+          ),
+        ],
+        ["Cost: Nothing, unless you buy more"],
+      ]),
+    );
+    await round();
+    expect([await balanceOf(buyer), await balanceOf(other)]).toEqual([590, 90]);
   });
 
   it("are off until the owner turns them on in the browser, with a fresh proof", async () => {
