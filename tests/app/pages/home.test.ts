@@ -196,7 +196,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(all).not.toContain("Of the latest");
     await insert(1999, 2);
     const cut = await shown(owner, "/home/billing");
-    expect(cut).toContain("<strong>3,000 used in the last 30 days</strong>");
+    expect(cut).toContain("<strong>At least 3,000 used in the last 30 days</strong>");
     expect(cut).toContain("Of the latest 2,000 entries.");
   });
 

@@ -18,7 +18,7 @@ export function CreditsByDay({ days, job, isCut, today }: CreditsByDayProps) {
   return (
     <figure className="by-day">
       <figcaption>
-        <strong>{`${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
+        <strong>{`${isCut ? "At least " : ""}${formatCredits(total)} used in the last ${drawnDays} days`}</strong>
         {job && <p className="quiet">{`A job took ${rangeOf(job)} credits.`}</p>}
       </figcaption>
       <div>
