@@ -112,6 +112,7 @@ An app can register itself (RFC 7591) where the metadata has a \`registration_en
 - What cannot be used is left out, which the answer to a registration shows: redirect URIs that are not allowed, those after the tenth, and of a name what follows its 80th character. Only if no redirect URI is left is it refused, with the reason; an app that names the grant of device codes in \`grant_types\` can register without any.
 - Invisible characters and text direction marks are removed from names.
 - If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+- A program can ask the address of its request for JSON before it opens a browser with an id that it has stored: \`400\` with \`invalid_client\` tells it to register anew.
 
 ### Redirect URIs
 
