@@ -74,7 +74,7 @@ export const accountFields = {
     option: "--until <day>",
     words: "the last day (UTC) of what you give, or an instant; none for no end; alone, of all that you gave",
     parse: parseEnd,
-    label: "Given until (UTC), for good if empty; then it has again what it had before",
+    label: "Given until (UTC), for good if empty",
     as: "time",
     none: null,
   },
