@@ -158,7 +158,7 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       mailSender.failure = busy;
       await roundAt(endsAtMs);
       const [row] = await stage.query("SELECT * FROM accounts");
-      expect(row).toMatchObject({ trial_mail_done_ms: endsAtMs });
+      expect(Number(row?.trial_mail_done_ms)).toBe(endsAtMs);
       expect(mailSender.sent[0]?.id).toBe(deriveMailId(`trial-ended:v1:${row?.id}:${endsAtMs}`));
     });
 
