@@ -78,9 +78,9 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
       <div>
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
-          In {second ? `${first}, ${second}` : first} or your own apps, assistants prepare the work. Nothing
-          is sent, published, deployed or charged until you approve. Here you choose the apps, and stop any at
-          once.
+          For founders who work alone. In {second ? `${first}, ${second}` : first} or your own apps,
+          assistants prepare the work. Nothing is sent, published, deployed or charged until you approve. Here
+          you choose the apps, and stop any at once.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>

@@ -62,7 +62,12 @@ export function requestedCodes(headers: SentHeaders): string[] {
  */
 export async function sendCode(email: string, { field, headers, client, nowMs }: Call): Promise<Redirect> {
   await requireSigningKey(nowMs); // without the right secret no runner could open the mail
-  const requester = { email, address: client.knownKey, isKnown: isKnownTo(headers, email) };
+  const requester = {
+    email,
+    address: client.knownKey,
+    isKnown: isKnownTo(headers, email),
+    browser: describeBrowser(headers),
+  };
   const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
   const back = findPlace(field("back"));

@@ -125,7 +125,7 @@ export const signIn: Mistakes = {
         "isKnown: isKnownTo(headers, email)",
         "isKnown: true",
       ],
-      "one address takes the share of all strangers": "address: client.knownKey, ",
+      "one address takes the share of all strangers": "address: client.knownKey,\n",
     },
   },
   "tests/app/pages/invitation.test.ts": {

@@ -1,11 +1,13 @@
 import type { ReactNode } from "react";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
+import { askUs } from "@/lib/config/contact";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { type Plans, readPlans } from "@/lib/plans/plan";
+import { type Plan, type Plans, readPlans } from "@/lib/plans/plan";
 import { listSold } from "@/lib/plans/plan-prices";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { type Offer, readOffers } from "../home/billing/offers";
+import { withMailLink } from "../home/check-result";
 import { groupByPlan, hasWords, PlanCard, taxInWords } from "../plan-cards";
 import { readPart } from "../read-part";
 
@@ -43,6 +45,12 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">What it costs</h2>
+      <p className="lead">
+        Everyone begins with the trial.{" "}
+        {sellsLicences
+          ? "Nothing is charged until you buy a plan."
+          : withMailLink(`Plans aren’t sold on this site: for one, ${askUs()}.`)}
+      </p>
       {shown.length === 0 && <p>We cannot show the plans at the moment.</p>}
       <ul className="plans">
         {shown.map(({ plan, offers }) => (
@@ -52,7 +60,7 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
             tag={plan?.name === "trial" ? "You begin here" : undefined}
             terms={plan && free[plan.name]}
           >
-            {plan?.name === "trial" && begin}
+            {plan?.name === "trial" ? begin : <HowToGet plan={plan} />}
           </PlanCard>
         ))}
       </ul>
@@ -70,10 +78,9 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
         </p>
       )}
       <p className="quiet">
-        A trial ends by itself; your invitation may give it more days.{" "}
-        {sellsLicences
-          ? `${taxInWords(offers)} You cancel by yourself, at any time. Your apps’ own subscriptions are not included.`
-          : "Plans aren’t sold on this site. Ask whoever invited you."}
+        The trial ends by itself; your invitation may give it more days.{" "}
+        {sellsLicences &&
+          `${taxInWords(offers)} You cancel by yourself, at any time. Your apps’ own subscriptions are not included.`}
       </p>
     </section>
   );
@@ -87,6 +94,24 @@ export function PricesInShort({ offers }: Pick<Sold, "offers">) {
       <strong>{free.trial}.</strong>{" "}
       {example && `Then a plan, for example ${example.name} for ${example.amount}. `}
       <a href="#prices">{example ? "All prices" : "What it costs"}</a>
+    </p>
+  );
+}
+
+/** How one comes to a plan after the trial: the free one is given, or what is left of a plan that has ended. */
+function HowToGet({ plan }: { plan: Plan | undefined }) {
+  const { billing } = settings();
+  if (!billing) return null;
+  const isGiven = plan?.name === "hobby";
+  return (
+    <p className="actions quiet">
+      <span>
+        {!isGiven
+          ? "You buy it once you are signed in."
+          : billing.lapsedPlan === "hobby"
+            ? "Yours when a plan that you bought ends."
+            : withMailLink(`We give it: ${askUs()}.`)}
+      </span>
     </p>
   );
 }

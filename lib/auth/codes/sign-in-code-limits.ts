@@ -40,6 +40,8 @@ export type CodeRequester = {
   email: string;
   address?: string | undefined;
   isKnown?: boolean;
+  /** Its browser in fixed words, for the mail. */
+  browser?: string;
 };
 
 /**

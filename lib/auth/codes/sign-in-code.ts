@@ -91,7 +91,13 @@ export async function makeCode(
         .where("email", "=", email)
         .execute();
     }
-    const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
+    const mail = {
+      kind: "code",
+      to: email,
+      code,
+      isLong: share === "long",
+      browser: requester.browser,
+    } as const;
     await enqueueMail(transaction, mail, { nowMs, untilMs });
     return { browser, code };
   });

@@ -52,8 +52,8 @@ export async function startInTurn(
       .onConflict((approved) => approved.column("id").doUpdateSet(row))
       .execute();
     if (!mail) return;
-    const { name, app_origin: origin } = session;
-    const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
+    const { name, app_origin: origin, network } = session;
+    const about = { kind: mail.kind, to: email, name, origin, network, atMs: nowMs };
     await enqueueMail(transaction, about, { id: mail.id, nowMs });
   });
 }

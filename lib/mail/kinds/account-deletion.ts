@@ -47,7 +47,7 @@ export const deletionMails = {
             url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}`,
             is: "optional",
           },
-          "If it wasn’t you who asked, keep it. Then sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with our codes.",
+          "If it wasn’t you who asked, keep it. Then sign out all other browsers under “Access”, and change the password of your mailbox: anyone who can read your email can sign in with our codes.",
         ],
       };
     },

@@ -79,8 +79,8 @@ export const appMails = {
         "A connected app goes back and forth between networks.",
         { facts: { ...claimsOf(app), "Last on": formatInstant(app.atMs, zone) } },
         "That is usual for a phone or a laptop on the move, a VPN, and an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
-        "If it runs in one place, someone may have copied its access: end it on your access page, which shows the networks, and connect the app again. No copy works then.",
-        linkTo(ownerPages.access, "Check this app", "optional"),
+        "If it runs in one place, someone may have copied its access: look at its networks, disconnect it, and connect it again. No copy works then.",
+        linkTo(ownerPages.access, "See its networks", "optional"),
       ],
     }),
   }),
@@ -114,7 +114,7 @@ export const appMails = {
           linkTo(ownerPages.access, keep, "optional"),
         ],
         footer: [
-          `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
+          `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off under Account.`,
         ],
       };
     },

@@ -86,7 +86,7 @@ export const creditMails = {
           toCredits(mail.packs),
         ],
         footer: [
-          "You received this email because you asked for it on your billing page. It comes once each time your credits fall below what you set there, and there you can stop it.",
+          "You received this email because you asked for it under “Billing”. It comes once each time your credits fall below what you set there, and there you can stop it.",
         ],
       };
     },

@@ -93,7 +93,7 @@ function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange, zone
         ? "You have confirmed it with your sign-in code, and have nothing to do."
         : "If that was you, confirm it. If you do nothing, your email stays as it is.",
       ...(isConfirmed ? [] : [{ label: "Confirm the change", url }]),
-      "If it wasn’t you, stop it. Then sign out all other browsers on your access page, and change the password of your mailbox.",
+      "If it wasn’t you, stop it. Then sign out all other browsers under “Access”, and change the password of your mailbox.",
       stop,
     ],
   };
@@ -133,7 +133,7 @@ function toEmailWithAccount(): MailContent {
     preview: "So no other account can get it.",
     body: [
       "Someone who is signed in to another account at Corner Office wants this address for it. It has an account already, so nothing changes.",
-      "If that was you, sign in with this address, and delete the account that you no longer need on its account page: its plan and credits go with it. Then ask again.",
+      "If that was you, sign in with this address, and delete the account that you no longer need, under “Account”: its plan and credits go with it. Then ask again.",
       linkTo(ownerPages.account, "Sign in", "optional"),
     ],
     footer: ["If it wasn’t you, ignore this email."],

@@ -50,7 +50,7 @@ const series = {
             "Open your home page. It shows whether your assistants may run, and your next step.",
             isConnected
               ? "Ask the app that you have connected whether your assistants may run."
-              : "Connect one app, for example Claude Code: one line on your access page.",
+              : "Connect one app, for example Claude Code: one line under “Access”.",
           ],
         },
         { facts: { Cost: "Nothing. Your account and connecting apps are free" } },

@@ -5,18 +5,25 @@ import { ownerPages } from "@/lib/http/register/pages";
 import { hasOwner, mailTo, mailToOwner } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
-const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
+const code = z.object({
+  to: z.string(),
+  code: z.string(),
+  isLong: z.boolean().default(false),
+  browser: z.string().optional(),
+});
 const browser = z.object({ to: z.string(), name: z.string(), atMs: z.int() });
+/** Mails of earlier releases name no network. */
+const newBrowser = browser.extend({ network: z.string().nullish() });
 const passkey = browser.extend({ change: z.enum(["added", "removed"]) });
 
 export const signInMails = {
   code: mailTo(code, {
     isWanted: hasOwner,
     examples: () => ({
-      code: { code: "123456", isLong: false },
+      code: { code: "123456", isLong: false, browser: "Chrome on Windows" },
       "long-code": { code: "ABCD2345EFGH", isLong: true },
     }),
-    text({ code, isLong }) {
+    text({ code, isLong, browser }) {
       const inFours = code.replace(/(.{4})(?=.)/g, "$1-");
       if (isLong) return longCodeText(inFours);
       const shown = code.length > 6 ? inFours : code;
@@ -26,6 +33,7 @@ export const signInMails = {
         preview: `It works once and expires in ${codeMinutes} minutes.`,
         body: [
           { code: shown },
+          ...(browser ? [{ facts: { "Requested in": browser } }] : []),
           `Enter it in the browser that requested it, within ${codeMinutes} minutes. It works once. No one at Corner Office asks you for it.`,
         ],
         footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
@@ -33,13 +41,13 @@ export const signInMails = {
     },
   }),
   /** A sign-in in a browser that had not signed in to the account before. */
-  "new browser": mailToOwner(browser, {
-    examples: (atMs) => ({ "new-browser": { name: "Chrome on Windows", atMs } }),
-    text: ({ name, atMs }, zone) => ({
+  "new browser": mailToOwner(newBrowser, {
+    examples: (atMs) => ({ "new-browser": { name: "Chrome on Windows", network: "203.0.113.0/24", atMs } }),
+    text: ({ name, network, atMs }, zone) => ({
       subject: "A new browser signed in to your account",
       preview: `${name}, on ${formatInstant(atMs, zone)}`,
       body: [
-        { facts: { Browser: name, When: formatInstant(atMs, zone) } },
+        { facts: { Browser: name, Network: network ?? undefined, When: formatInstant(atMs, zone) } },
         "If that was you, you have nothing to do. If it wasn’t, sign out the other browsers now, and change the password of your mailbox: anyone who can read your email can sign in with our codes.",
         linkTo(ownerPages.access, "Sign out other browsers", "danger"),
       ],
@@ -55,8 +63,8 @@ export const signInMails = {
         "It is signed in to your account, and goes back and forth between networks.",
         { facts: { Browser: name, "Last on": formatInstant(atMs, zone) } },
         "That is usual for a phone or a laptop on the move, a VPN, and some connections at home. You then have nothing to do, and we won’t write about this sign-in again.",
-        "If it stays in one place, someone may have copied its sign-in: sign it out on your access page, which shows the networks, and sign in again. No copy works then.",
-        linkTo(ownerPages.access, "Check this browser", "optional"),
+        "If it stays in one place, someone may have copied its sign-in: look at its networks, sign it out, and sign in again. No copy works then.",
+        linkTo(ownerPages.access, "See its networks", "optional"),
       ],
     }),
   }),

@@ -158,7 +158,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     expect(more).toEqual([]);
     expect(mail?.subject).toBe("You have fewer than 5 credits");
     expect(mail?.text).toContain("Left: 4.7 credits\n");
-    expect(mail?.text).toContain("you asked for it on your billing page");
+    expect(mail?.text).toContain("you asked for it under “Billing”");
     await spend(owner, "1");
     // A hold that ends is no new beginning for an hour; credits that are given are one at once.
     await service.adminJson("credits", "add", owner.email, "3");

@@ -71,7 +71,9 @@ describe("the front page of an operator", () => {
     });
     const { main } = await look(service, "/");
     await service.stop();
-    expect(main).toContain("In Desk, Pocket or your own apps, assistants prepare the work.");
+    expect(main).toContain(
+      "For founders who work alone. In Desk, Pocket or your own apps, assistants prepare the work.",
+    );
     expect(main).toContain(
       '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
     );
@@ -101,6 +103,8 @@ describe("the front page of an operator", () => {
     expect(caching).toBe("public, no-cache, no-transform");
     expect(main).toContain("</strong>, with a paid plan: 500 credits for €10, that is €0.02 each.");
     expect(main).toContain("No tax is added.");
+    expect(main).toContain("Nothing is charged until you buy a plan.");
+    expect(main.match(/You buy it once you are signed in\./g)).toHaveLength(2);
     await shop.close();
 
     const closed = await openShop(embedded, { STRIPE_API_URL: "http://127.0.0.1:9" });

@@ -9,7 +9,8 @@ const set = (service: Service, ...words: string[]) => service.adminJson("plan", 
 
 /** The plans on a page, each with its words in order. */
 function plansIn(html: string): Record<string, string[]> {
-  const [, list = ""] = /<ul class="plans(?: folded)?">(.*?)<\/ul>(?=<p[ >]|<\/section>)/s.exec(html) ?? [];
+  const [, list = ""] =
+    /<ul class="plans(?: folded)?">(.*?)<\/ul>(?=<p(?: class="quiet")?>|<\/section>)/s.exec(html) ?? [];
   const cards = list.split(/<li class="card"[^>]*>|<li[^>]*><details[^>]*>/).slice(1);
   return Object.fromEntries(
     cards.map((card) => wordsIn(card)).map(([title = "", ...words]) => [title, words]),
@@ -72,10 +73,24 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
         "For a company that works every day.",
         "€49 a month",
         ...["€490 a year plus tax", "that is about €40.83 a month"],
+        "You buy it once you are signed in.",
         ...officeContains,
       ],
-      Team: ["€990 a year", "that is €82.50 a month", "Up to 25 assistants"],
+      Team: [
+        ...["€990 a year", "that is €82.50 a month"],
+        ...["You buy it once you are signed in.", "Up to 25 assistants"],
+      ],
     });
+  });
+
+  it.each([
+    ["", "We give it: ask the person who invited you."],
+    ["hobby", "Yours when a plan that you bought ends."],
+  ])("say how one comes to the free one, with LAPSED_PLAN=%s", async (LAPSED_PLAN, words) => {
+    const own = await startService({ SIGN_IN: "local", ...stripe.environment, LAPSED_PLAN });
+    await set(own, "hobby", "--limit", "assistants=1");
+    const { Hobby } = plansIn((await own.ask("/")).text);
+    expect(Hobby).toEqual(["For a company of one, free for good.", "Free", words, "1 assistant"]);
   });
 
   it("are on the billing page, with the end of the trial that the owner has, and each price's own button", async () => {

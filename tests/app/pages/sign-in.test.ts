@@ -293,7 +293,7 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
     await other.submit("/sign-in/out");
     await eventually(async () => expect(await security()).toHaveLength(1));
     const [mail] = await security();
-    expect(mail?.text).toMatch(/^Browser: .+ on .+\nWhen: .+ UTC$/m);
+    expect(mail?.text).toMatch(/^Browser: .+ on .+\nNetwork: 127\.\d+\.0\.0\/24\nWhen: .+ UTC$/m);
     expect(mail?.text).toContain(`${service.url}/home`);
     for (const secret of secrets) expect(`${mail?.text}${mail?.html}`).not.toContain(secret);
   });

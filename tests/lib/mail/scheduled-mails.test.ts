@@ -227,7 +227,7 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
       expect(text).toMatch(
         /^It calls itself: “Desk”\n(?:.+\n)?Loses access: Thursday,? 13 May 2027 at 09:00 UTC\n/,
       );
-      expect(text).toContain("You can switch these emails off on your access page");
+      expect(text).toContain("You can switch these emails off under Account.");
       const links = [text, html].flatMap((part) => part.match(/https?:[^"\s<]+/g) ?? []);
       expect(new Set(links), "no secret").toEqual(new Set(["http://localhost:3000/home/access"]));
       expect(mailSender.sent[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-a[\da-f]{3}-[\da-f]{12}$/);
