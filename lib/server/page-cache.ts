@@ -3,9 +3,9 @@ import { readAppearance } from "@/lib/http/appearance";
 import { assetsVersion } from "@/lib/http/assets";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { cookiePair, hasSessionCookie, readCookie } from "@/lib/http/cookies";
+import { cookiePair, hasSessionCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
-import { isPage, type Page, pages } from "@/lib/http/register/pages";
+import { documentPages, isPage, type Page, pages } from "@/lib/http/register/pages";
 import type { Answer } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -15,7 +15,8 @@ import { CachedResponse } from "@/lib/server/cached-response";
 import { type Announcement, readAnnouncement } from "@/lib/site-banner";
 
 const renewWithinMs = 1000; // after that, the last copy is served
-const maxKept = 500;
+/** Twice as many as there are of all pages and files, so that a stranger who asks for each makes no other be made anew. */
+const maxKept = 1200;
 
 /** The headers on which a shared answer depends, in as few forms as it has. */
 type Variant = { cookie: string; accept: string };
@@ -91,20 +92,20 @@ function isShared(route: Route, search: string, headers: SentHeaders): boolean {
 }
 
 /**
- * Two of a page by its sign-in link, three by its look, and three by its notice: for others, for who dismissed it, and who
- * did another.
+ * Two of a page by its sign-in link, three by its look, and two by whether its notice was dismissed; and one of a document in
+ * Markdown, which has none of them.
  */
 function variantOf(page: Page, headers: SentHeaders, banner: Announcement | null): Variant {
+  if (isDocument(page) && prefersMarkdown(headers)) return { cookie: "", accept: "text/markdown" };
   const look = readAppearance(headers);
-  const dismissed = readCookie(headers, "office-notice");
-  const isHidden = banner !== null && !showsNotice(banner, page, headers);
+  const notice = banner?.id;
+  const isHidden = notice !== undefined && !showsNotice(banner, page, headers);
   const cookies = [
     hasSessionCookie(headers) && cookiePair("__session", "x"),
     look !== "system" && cookiePair("office-look", look),
-    dismissed !== undefined && cookiePair("office-notice", isHidden ? dismissed : "another"),
+    isHidden && cookiePair("office-notice", notice),
   ];
-  return {
-    cookie: cookies.filter((cookie) => cookie !== false).join("; "),
-    accept: prefersMarkdown(headers) ? "text/markdown" : "",
-  };
+  return { cookie: cookies.filter((cookie) => cookie !== false).join("; "), accept: "" };
 }
+
+const isDocument = (page: Page) => Object.values<Page>(documentPages).includes(page);

@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { store } from "@/lib/db/store";
 import { Call, sourceOf } from "@/lib/http/call";
+import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { documentPages, pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
@@ -8,6 +10,7 @@ import { publicSite } from "@/lib/http/router";
 import { CachedResponse } from "@/lib/server/cached-response";
 import { encode } from "@/lib/server/compression";
 import { PageCache } from "@/lib/server/page-cache";
+import { readAnnouncement, setBanner } from "@/lib/site-banner";
 import { startService } from "@/tests/support/block";
 import { createFolder } from "@/tests/support/leash";
 import { listen } from "@/tests/support/port";
@@ -171,16 +174,38 @@ describe("cached pages", () => {
       await kept.find(call("/docs", "", { cookie: `office-look=${n}` }));
       const accept = `text/markdown, text/x-${n};q=0.1`;
       await kept.find(call("/docs", "", { cookie, accept }));
+      await kept.find(call("/docs", "", { cookie }));
     }
-    const variant = {
-      cookie: "__session=x; office-look=dark; office-notice=another",
-      accept: "text/markdown",
+    const variants = [
+      { cookie: "", accept: "" },
+      { cookie: "", accept: "text/markdown" },
+      { cookie: "__session=x; office-look=dark", accept: "" },
+    ];
+    expect(make.mock.calls).toEqual(variants.map((variant) => ["/docs", variant]));
+  });
+
+  it("are all kept, whoever asks for each of them in each form", async () => {
+    const banner = { kind: "warning", message: "Hello", starts_at_ms: null, ends_at_ms: null } as const;
+    await setBanner(await store(), { banner }, 0);
+    vi.spyOn(performance, "now").mockReturnValue(1e9); // the copy of the banner is old
+    const notice = (await readAnnouncement())?.id ?? "";
+    const make = vi.fn(async () => made("no-store"));
+    const kept = new PageCache(make);
+    const forms = ["", "; __session=x"]
+      .flatMap((one) => ["", "; office-look=dark", "; office-look=light"].map((look) => one + look))
+      .flatMap((one) =>
+        ["", `; office-notice=${notice}`, "; office-notice=other"].map((hidden) => one + hidden),
+      );
+    const askForAll = async () => {
+      for (const { path } of allRoutes.values())
+        for (const cookie of forms)
+          for (const accept of ["text/html", "text/markdown"])
+            await kept.find(call(path, "", { cookie: `a=b${cookie}`, accept }));
+      return make.mock.calls.length;
     };
-    const plain = { cookie: "", accept: "" };
-    expect(make.mock.calls).toEqual([
-      ["/docs", plain],
-      ["/docs", variant],
-    ]);
+    const all = await askForAll();
+    expect(all).toBeGreaterThan(400);
+    expect(await askForAll()).toBe(all);
   });
 
   it("are none while they cannot be made", async () => {
