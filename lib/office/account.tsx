@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { PostButton } from "@/app/(pages)/post-form";
+import { PostForm } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
@@ -18,7 +18,7 @@ import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { readAmount } from "@/lib/billing/prices/prices";
-import { answerDays } from "@/lib/config/lifetimes";
+import { answerDays, invitationDays } from "@/lib/config/lifetimes";
 import { moneyInWords } from "@/lib/config/money";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { accountBy } from "@/lib/db/account-by";
@@ -146,9 +146,14 @@ async function show(call: OfficeCall) {
             </>
           )}
           {!facts.hasAccount && !facts.invitation && (
-            <PostButton action={inviteMany.path} hidden={{ emails: email, plan: "trial" }}>
-              Invite to a trial of {defaultTrialDays} days
-            </PostButton>
+            <PostForm action={inviteMany.path} hidden={{ emails: email, plan: "trial" }} className="stack">
+              <p className="effect">
+                They get a mail with a link that is good for {invitationDays} days. Nothing is charged.
+              </p>
+              <button type="submit" className="plain">
+                Invite to a trial of {defaultTrialDays} days
+              </button>
+            </PostForm>
           )}
           {facts.hasAccount && (
             <>
