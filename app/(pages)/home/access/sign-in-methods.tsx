@@ -26,9 +26,7 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
       {query.removed !== undefined && <p role="status">The passkey was removed.</p>}
       {query.renamed !== undefined && <p role="status">The passkey was renamed.</p>}
       <h2>Ways to sign in</h2>
-      <p className="quiet">
-        A code by email always works. A passkey is faster: your fingerprint, your face or your device’s PIN.
-      </p>
+      <p className="quiet">A code by email always works. A passkey is faster: fingerprint, face or PIN.</p>
       {!ways && (
         <p className="quiet">
           We cannot show your passkeys at the moment. Nothing is lost. Reload this page in a moment.

@@ -39,7 +39,7 @@ export function CreditLimits({ account, read, isSaved, nowMs }: CreditLimitsProp
             label="A mail when fewer than this many are left"
             set={read?.mail_below_thousandths}
           />
-          <p className="quiet">Empty is no limit, and no mail. Months are those of UTC.</p>
+          <p className="quiet">Empty: no limit, no mail. Months are UTC.</p>
           <button type="submit" className="plain">
             Save
           </button>
@@ -83,13 +83,11 @@ function Used({
     <>
       <p>
         This month used {formatCredits(used)} of {formatCredits(limit)} credits
-        {held > 0 && `, ${formatCredits(held)} of them held`}. It counts from the first of the month, also
-        what was used before you set the limit.
+        {held > 0 && `, ${formatCredits(held)} of them held`}.
       </p>
       {used >= limit && (
         <p className="problem ours" role="alert">
-          Your limit is reached: work that costs credits is refused until {next} UTC, or until you raise the
-          limit.
+          Your limit is reached: work that costs credits is refused until {next} UTC, or until you raise it.
         </p>
       )}
     </>

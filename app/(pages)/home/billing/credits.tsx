@@ -56,9 +56,7 @@ export function Credits({ account, mayRun, isUnsold, read, children }: CreditsPr
       </div>
       {read && <Holds read={read.held} />}
       {hasUsed && <History read={read.history} zone={account.time_zone} />}
-      {read && !hasUsed && (
-        <p className="quiet">No history yet: each job that uses credits is listed here.</p>
-      )}
+      {read && !hasUsed && <p className="quiet">No history yet.</p>}
       {!read && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
   );
