@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { oauthBounds } from "@/lib/config/limits";
 import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
@@ -133,6 +134,15 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     for (const { refresh_token } of others) tokensOf(await renew(refresh_token));
     expect(await access(neighbour)).not.toContain("several places");
     expect(await warnings(neighbour)).toEqual([]);
+  });
+
+  it("has a limit of its own, and not one for all owners of the app", async () => {
+    const [busy, other] = [await connect(email), await connect(neighbour)];
+    let { refresh_token } = busy;
+    for (let renewed = 0; renewed < oauthBounds.credentials.RefreshToken; renewed++)
+      refresh_token = tokensOf(await renew(refresh_token)).refresh_token;
+    expect((await renew(refresh_token)).status).toBe(429);
+    expect((await renew(other.refresh_token)).status).toBe(200);
   });
 
   it("goes on while one of its sessions sends an old token again and again", async () => {

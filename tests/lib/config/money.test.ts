@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moneyInWords, priceInWords } from "@/lib/config/money";
+import { moneyAsDecimal, moneyInWords, priceInWords } from "@/lib/config/money";
 
 /*
  * What https://docs.stripe.com/currencies says of "Supported presentment currencies", as of November 2026. The library has no
@@ -21,6 +21,17 @@ const each = (lists: string[]) => lists.flatMap((list) => list.split(" "));
 
 /** The number in words such as `HUF 9,990`. */
 const numberIn = (words: string) => Number(/\d[\d,.]*/.exec(words)?.[0].replaceAll(",", ""));
+
+it.each([
+  [4900, "eur", "49.00"],
+  [5, "eur", "0.05"],
+  [-5, "EUR", "-0.05"],
+  [0, "eur", "0.00"],
+  [7, "bhd", "0.007"],
+  [7, "jpy", "7"],
+])("%i at Stripe in %s is %s for a spreadsheet", (amount, currency, decimal) => {
+  expect(moneyAsDecimal(amount, currency)).toBe(decimal);
+});
 
 describe("an amount of Stripe's in words", () => {
   it.each([

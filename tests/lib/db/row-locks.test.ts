@@ -18,6 +18,7 @@ import { executeWrites } from "@/lib/backend/credit-writes";
 import { listAllEntries } from "@/lib/backend/entry-list";
 import { Refusal } from "@/lib/backend/refusals";
 import { changeAccount, keepCustomer, keepPayments } from "@/lib/billing/customer/purchases";
+import { endDueLicences } from "@/lib/billing/licence/subscription";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction, listAudit } from "@/lib/db/audit";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
@@ -316,6 +317,20 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       });
     await behind(unchanged("accounts"), set(1), set(2), set(3));
     follow(await audited("a purchase"));
+  });
+
+  it("to end a licence whose time is over finds it renewed, and leaves it", async () => {
+    const { id } = await admit();
+    await stage.query(
+      `INSERT INTO billing_subscriptions
+        (id, account_id, status, period_ends_ms, licence_until_ms, created_at_ms, version)
+       VALUES ('sub', '${id}', 'active', 1, ${nowMs}, 1, 1) RETURNING id`,
+    );
+    await behind(`UPDATE billing_subscriptions SET licence_until_ms = ${nowMs + dayMs}`, () =>
+      endDueLicences(db, nowMs),
+    );
+    const [row] = await stage.query("SELECT licence_until_ms FROM billing_subscriptions");
+    expect(Number(row?.licence_until_ms)).toBe(nowMs + dayMs);
   });
 
   it("to give the credits of a month finds them given", async () => {
