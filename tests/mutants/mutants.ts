@@ -7,6 +7,7 @@ import { connect } from "@/tests/mutants/connect";
 import { credits } from "@/tests/mutants/credits";
 import { events } from "@/tests/mutants/events";
 import { mails } from "@/tests/mutants/mails";
+import { neighbours } from "@/tests/mutants/neighbours";
 import { others } from "@/tests/mutants/others";
 import { quotas } from "@/tests/mutants/quotas";
 import { sessions } from "@/tests/mutants/sessions";
@@ -26,6 +27,7 @@ const areas = {
   events,
   bystanders,
   others,
+  neighbours,
 };
 
 export type Mutant = {

@@ -63,6 +63,33 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(wordsIn(await open(buyer))).toContain("PlanTeam licence Card");
   });
 
+  it("is shown with its own cost, though another licence was read in the same round", async () => {
+    const { buyer: one, subscription } = await halfway();
+    const { buyer: other, subscription: another } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    await shop.stage.query(
+      `UPDATE billing_subscriptions SET version = 9, last_event_at_ms = ${stripe.nowMs()}
+       WHERE id IN ('${subscription}', '${another}') RETURNING id`,
+    );
+    const [cost, otherCost] = [await open(one, "?change=price_team"), await open(other, "?change=price_team")]
+      .map(wordsIn)
+      .map((words) => /You pay now€([\d.]+)/.exec(words)?.[1]);
+    expect(Number(cost)).toBeGreaterThan(Number(otherCost) + 20);
+  });
+
+  it("is the better one of two that are paid", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    await shop.stage.query(
+      `INSERT INTO billing_subscriptions
+        (id, account_id, status, price_id, period_ends_ms, licence_until_ms, created_at_ms, version, last_event_at_ms)
+       SELECT 'sub_other', account_id, status, 'price_team', period_ends_ms, licence_until_ms, created_at_ms, 1, last_event_at_ms
+       FROM billing_subscriptions WHERE id = '${subscription}' RETURNING id`,
+    );
+    await shop.service.adminJson("account", "set", buyer.email, "--plan", "hobby");
+    expect(await shop.service.adminJson("account", "show", buyer.email)).toMatchObject({
+      plan: "team-licence",
+    });
+  });
+
   it("is offered in the licence's currency alone, in which Stripe goes on charging", async () => {
     const { buyer } = await halfway();
     const team = stripe.prices.get("price_team") ?? expect.fail("no price");

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/joining/invitations";
 import { leave, stay } from "@/lib/accounts/leaving/leaving";
 import { makeCode } from "@/lib/auth/codes/sign-in-code";
+import { warnOwner } from "@/lib/auth/sessions/session-network";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { type Mail, SendError } from "@/lib/mail/mail";
@@ -19,6 +20,7 @@ import { outbox, scheduledOutbox } from "@/lib/mail/outbox/outboxes";
 import { hashEmail } from "@/lib/mail/outbox/suppressions";
 import { noPrice } from "@/lib/mail/prices";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
+import { startAppSession } from "@/lib/oauth/app-session";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
@@ -361,6 +363,16 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     mailSender.whileSending = () => recordAudit(db, erased, nowMs + 1);
     expect(await round()).toEqual({ sent: 1, toRetry: 0, failed: 0 });
     expect(await stage.query("SELECT * FROM sign_in_mail_attempts")).toEqual([]);
+  });
+
+  it("has a warning about an app for each owner of whom it tells, though their apps have one name", async () => {
+    for (const to of ["one@example.com", "other@example.com"]) {
+      const { id: account_id } = await addAccount(db, to, {}, nowMs);
+      const app = { id: `session of ${to}`, account_id, name: "Agent", app_origin: "agent.example" };
+      await startAppSession(db, app, nowMs);
+      await warnOwner(db, app.id, "app in turn", nowMs);
+    }
+    expect((await rows()).filter(({ kind }) => kind === "app in turn")).toHaveLength(2);
   });
 
   it("sends no link to keep an account whose deletion was taken back", async () => {
