@@ -233,7 +233,7 @@ function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Fac
     return `The API answers ${answer.status}. ${message} ${hint()}`;
   }
   const connected = sessions.some(({ kind }) => kind !== "browser");
-  const without = connected ? "" : " No app is connected, so an app without a token is told signed-out.";
+  const without = connected ? "" : " No app is connected yet; one that is not is told signed-out.";
   return `The API answers ${answer.status}, so apps may run.${without}`;
 }
 

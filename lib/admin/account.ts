@@ -51,7 +51,7 @@ export const setAccountAct = act({
   usage: "set <email>",
   words: "change an account; options that you leave out keep their values",
   effect:
-    "The API answers by it from the next request on. When what you give ends, it has again what it had before. What Stripe charges does not change. Another change takes it back.",
+    "The API answers by it from the next request on. Once what you give ends, the account goes back to what it had before. What Stripe charges does not change. Another change takes it back.",
   examples: [
     "account set ceo@example.com --plan licensed",
     "account set ceo@example.com --feature voice --limit projects=50",

@@ -59,8 +59,8 @@ async function show(call: OfficeCall) {
   return (
     <>
       <p className="lead">
-        What an account may do and what that costs, from the least to the most. Open one to change or retire
-        it.
+        What an account may do and what that costs, in the order that you gave them. Open one to change or
+        retire it.
       </p>
       <Table
         rows={listed}

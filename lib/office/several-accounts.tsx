@@ -8,7 +8,7 @@ import { doForEach, showOutcomes } from "@/lib/office/outcomes";
 import { formWithProof, invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
 import type { Plans } from "@/lib/plans/plan";
 
-const acts = { "": "Choose…", plan: "Give the plan", credits: "Add the credits" };
+const acts = { "": "Choose a plan or credits…", plan: "Give the plan", credits: "Add the credits" };
 
 /** The fields below a list of accounts: what is done with those that are ticked. */
 export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans }) {
@@ -22,7 +22,9 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
         <Field call={call} name="trialDays" label="Days of a trial, from now" inputMode="numeric" />
         <Field call={call} name="amount" label="Credits to add (−5 removes)" inputMode="decimal" />
         <Field call={call} name="reason" label="Reason, which the owners read" maxLength={500} />
-        <button type="submit">Change the chosen accounts</button>
+        <button type="submit" className="plain">
+          Change the chosen accounts
+        </button>
       </div>
       <p className="effect">
         Each is changed by itself, and those that cannot be are listed with the reason. Another change takes

@@ -364,7 +364,7 @@ export function endWords(end: AccountEnd, zone?: string | null) {
     "trial over": "Free trial ended",
     unpaid: "Not paid",
     "late at bank": "Waiting for your bank",
-    returned: "Payment returned to you",
+    returned: "Payment returned",
   };
   return {
     tag: tags[how] ?? "Plan ended",

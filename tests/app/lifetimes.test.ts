@@ -204,6 +204,15 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
       expect(await renew(used.refresh_token)).toEqual(refusal("This access was not used for 30 days."));
     });
 
+    it("does not come back with the others once it has ended for lack of use", async () => {
+      const rested = await connect();
+      days(31);
+      await connect();
+      await (await Browser.signIn(service, email)).pressAtHome(path);
+      expect(await list()).toHaveLength(1);
+      expect(await renew(rested.refresh_token)).toEqual(refusal("This access was not used for 30 days."));
+    });
+
     it("is kept whole or not at all", async () => {
       await connect();
       const before = await list();

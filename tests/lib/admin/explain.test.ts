@@ -105,7 +105,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
 
   it("says what the API answers", async () => {
     expect((await explain()).apps).toBe(
-      "The API answers trial, so apps may run. No app is connected, so an app without a token is told signed-out.",
+      "The API answers trial, so apps may run. No app is connected yet; one that is not is told signed-out.",
     );
     await service.token(email);
     expect((await explain()).apps).toBe("The API answers trial, so apps may run.");

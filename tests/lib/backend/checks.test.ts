@@ -114,9 +114,12 @@ describe.each(engines)("a check that spends on $name", async (engine) => {
 
   it("spends nothing for a trial that ends by the clock while it waits for the account", async () => {
     const { id, token } = await addOwner();
-    await stage.query(`UPDATE accounts SET trial_ends_at_ms = ${Date.now() + minuteMs} WHERE id = '${id}'`);
+    await stage.query(
+      `UPDATE accounts SET trial_ends_at_ms = ${Date.now() + minuteMs / 2} WHERE id = '${id}'`,
+    );
     const locked = `UPDATE accounts SET created_at_ms = created_at_ms WHERE id = '${id}'`;
-    const answer = await checkDuring(token, spend, locked, () => step(2 * minuteMs));
+    // The assertion still counts then, in case the machine is so slow that it has not been read yet.
+    const answer = await checkDuring(token, spend, locked, () => step(0.75 * minuteMs));
     step(0);
     expect(answer).toMatchObject({ status: "trial-ended", error: { code: "trial_ended" } });
     expect(await creditsOf(id)).toEqual(unspent);

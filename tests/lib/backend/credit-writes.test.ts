@@ -251,6 +251,8 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       ...writes.map((_, at) => (at % 2 ? 499 : 599) - Math.floor(at / 2)),
       "The account has too few credits.",
     ]);
+    // An answer to several accounts is none's, so that the others are not charged again once one is erased.
+    await stage.query("DELETE FROM backend_writes WHERE account_id = 'acc_1'");
     expect(await writeCredits(db, batch("each", false), () => startMs)).toBe(answer);
     await stage.clear();
   });

@@ -54,9 +54,12 @@ describe.each(engines)("/metrics on $name", async (engine) => {
       expect(read(text, 'corner_office_outbox_due{outbox="onboarding"}')).toBe(0);
       expect(read(text, 'corner_office_outbox_oldest_due_seconds{outbox="sign-in"}')).toBe(0);
     });
-    await stage.query("UPDATE onboarding_emails SET state = 'scheduled', next_attempt_at_ms = 1000000000000");
+    const hourAgoMs = Date.now() - 3_600_000;
+    await stage.query(`UPDATE onboarding_emails SET state = 'scheduled', next_attempt_at_ms = ${hourAgoMs}`);
     const text = await scrape();
-    expect(read(text, 'corner_office_outbox_oldest_due_seconds{outbox="onboarding"}')).toBeGreaterThan(1e6);
+    const oldest = read(text, 'corner_office_outbox_oldest_due_seconds{outbox="onboarding"}');
+    expect(oldest).toBeGreaterThan(3599);
+    expect(oldest).toBeLessThan(36_000);
     expect(read(text, 'corner_office_store_seconds_count{outcome="answered"}')).toBeGreaterThan(0);
     expect(read(text, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
     const idle = read(text, 'corner_office_store_connections{state="idle"}');

@@ -23,8 +23,8 @@ export function Leave(visit: ProvingVisit) {
       <div>
         <h2>Delete your account</h2>
         <p className="quiet">
-          {losses.length > 0 && `You lose ${losses.join(" and ")}. `}It costs nothing, and you have a day to
-          change your mind.
+          {losses.length > 0 && `You lose ${losses.join(" and ")}. `}Deleting costs nothing
+          {isLocal && ", and you have a day to change your mind"}.
         </p>
       </div>
       <div>

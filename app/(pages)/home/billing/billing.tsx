@@ -210,6 +210,7 @@ export function Packs({ offers, accountId }: { offers: Offer[]; accountId: strin
           </li>
         ))}
       </ul>
+      <p className="quiet">You pay once, on Stripe’s page.</p>
     </section>
   );
 }
