@@ -2,6 +2,30 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 /** Sixty more, written down from `lib` and `app` alone on 30 November 2026: most about bystanders and two at once. */
 export const neighbours: Mistakes = {
+  "tests/lib/backend/credit-writes.test.ts": {
+    "lib/backend/credit-writes.ts": {
+      "the kept answer to a batch goes with its first account, and then all the others are charged again": [
+        "const [only = null] = accounts.size === 1 ? accounts : [];",
+        "const [only = null] = accounts;",
+      ],
+    },
+  },
+  "tests/app/lifetimes.test.ts": {
+    "lib/oauth/app-session.ts": {
+      "apps that ended for lack of use come back to life when their owner keeps the others": [
+        '      .where("expires_at_ms", ">", nowMs)\n      .where("ended_as", "is", null)\n',
+        '      .where("ended_as", "is", null)\n',
+      ],
+    },
+  },
+  "tests/app/pages/licence-end.test.ts": {
+    "lib/mail/kinds/licence.ts": {
+      "the mail about a failed payment promises another try at a time that has passed": [
+        "const triedAtMs = (next_attempt_ms ?? 0) > nowMs ? next_attempt_ms : null;",
+        "const triedAtMs = next_attempt_ms;",
+      ],
+    },
+  },
   "tests/lib/accounts/erasure.test.ts": {
     "lib/accounts/email-change.ts": {
       "a former email that another account holds by now counts as this owner's still, so erasing the one erases the stranger who has that address, and the audit trail shows the stranger's changes":
