@@ -110,7 +110,7 @@ export const moveAccountAct = act({
   words:
     "move an account whose owner cannot read its email any more: both addresses get a mail, and the new one can confirm it a day later",
   effect:
-    "For an owner who cannot read their mailbox any more. Be sure who asks you: whoever reads the new email has the account, with all that is in it. The old email is told now and can stop it for a day; then the new one is asked, and nothing moves until it confirms.",
+    "For an owner who cannot read their mailbox any more. Be sure who asks you: anyone who reads the new email has the account, with all that is in it. The old email is told now and can stop it for a day; then the new one is asked, and nothing moves until it confirms.",
   examples: ["account move ceo@example.com new@example.com"],
   fields: { to: { label: "New email", subject: "The new email", parse: parseEmail } },
   form: {

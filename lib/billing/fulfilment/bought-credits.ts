@@ -4,7 +4,6 @@ import { spendable, writeCreditEntry } from "@/lib/accounts/credits/ledger";
 import { type Buyer, changeAccount, type Stored } from "@/lib/billing/customer/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
 import { stopAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
-import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -73,7 +72,7 @@ export async function settleCheckout(
     };
     const given = isNew ? known.thousandths : 0;
     await write(given, known.kind === "top-up" ? "bought automatically" : "bought", amount);
-    const inLedger = due === 0 ? null : await sumOf(transaction, account.id, known);
+    const inLedger = due === 0 ? null : await sumOf(transaction, account.id, checkout);
     const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
     const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, spendable(account) + given);
     await write(-taken, reason, inLedger === null ? null : amount - returned - inLedger);
@@ -106,18 +105,10 @@ function partOf(total: number, currency: string | null, payment: Payment): Payme
 }
 
 /** What the ledger says was paid for a checkout and not returned; null if that was given before it said so. */
-async function sumOf(
-  transaction: Db,
-  account: string,
-  { session_id, created_at_ms }: Checkout,
-): Promise<number | null> {
-  // Of a ledger of a million entries only those since are read; Stripe's clock may be another.
-  const sum = await transaction
-    .selectFrom("credit_entries")
-    .select(({ fn }) => fn.sum<number | null>("amount").as("sum"))
-    .where("account_id", "=", account)
-    .where("created_at_ms", ">=", created_at_ms - dayMs)
-    .where("checkout", "=", session_id)
-    .executeTakeFirst();
-  return sum?.sum ?? null;
+async function sumOf(transaction: Db, account: string, checkout: string | null): Promise<number | null> {
+  const entries = transaction.selectFrom("credit_entries").where("account_id", "=", account);
+  const sum = entries
+    .where("checkout", "=", checkout)
+    .select(({ fn }) => fn.sum<number | null>("amount").as("sum"));
+  return (await sum.executeTakeFirst())?.sum ?? null;
 }

@@ -76,7 +76,7 @@ describe.each(engines)("the history of an owner's credits, on $name", async (eng
     ]);
     expect(await read(owner, "/home/billing?show=toString"), "no filter").toEqual(await read(owner));
     expect(text).toContain("A job took 0.5 to 7 credits.");
-    expect(await read(other), "of nobody else").toEqual([]);
+    expect(await read(other), "of no other owner").toEqual([]);
   });
 
   it("goes on by links to older ones with its filter, which looks at 2,000 entries at a time", async () => {

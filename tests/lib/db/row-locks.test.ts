@@ -319,7 +319,7 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     follow(await audited("a purchase"));
   });
 
-  it("to end a licence whose time is over finds it renewed, and leaves it", async () => {
+  it("to end a licence that has run out finds it renewed, and leaves it", async () => {
     const { id } = await admit();
     await stage.query(
       `INSERT INTO billing_subscriptions

@@ -184,7 +184,7 @@ describe("cached pages", () => {
     expect(make.mock.calls).toEqual(variants.map((variant) => ["/docs", variant]));
   });
 
-  it("are all kept, whoever asks for each of them in each form", async () => {
+  it("are all kept while a stranger asks for each of them in each form", async () => {
     const banner = { kind: "warning", message: "Hello", starts_at_ms: null, ends_at_ms: null } as const;
     await setBanner(await store(), { banner }, 0);
     vi.spyOn(performance, "now").mockReturnValue(1e9); // the copy of the banner is old
