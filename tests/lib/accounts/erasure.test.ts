@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { accountColumns } from "@/lib/accounts/account-columns";
 import { deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
+import { pseudonymOf } from "@/lib/db/pseudonym";
 import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
@@ -251,7 +252,19 @@ describe.each(engines)("an erased person on $name", async (engine) => {
         (backend_id, key_hash, account_id, body_digest, answer, written_at_ms)
         SELECT 'b', '${whose}' || i, '${whose}', 'd', '{}', i FROM n`);
     }
+    // What an attempt that was interrupted has left.
+    const anonymous = pseudonymOf(id);
+    await insert("accounts", {
+      id: anonymous,
+      email: `${anonymous.toLowerCase()}@erased.invalid`,
+      plan: "trial",
+      trial_ends_at_ms: 1,
+      trial_end_told_ms: 1,
+      created_at_ms: 1,
+    });
     await service.adminJson("person", "erase", email);
+    const told = await stage.query(`SELECT type FROM events WHERE account_id = '${anonymous}'`);
+    expect(told.map(({ type }) => type)).not.toContain("entitlement.changed");
     const audited = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
     expect(
       audited
