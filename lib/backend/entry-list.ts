@@ -27,27 +27,26 @@ export async function listAccountEntries(
 }
 
 /**
- * The entries of all accounts after the one with this id, or after a number that `next` had. Every entry comes once: those of
+ * The entries of all accounts after the one with this id. Every entry comes once: those of
  * an account in its order, and none before one that was listed earlier, although transactions end in any order. So entries
  * are numbered here, once they are all visible, and not when they are written. Throws a {@link Refusal} if there is no entry
- * `after`.
+ * `after`: a store that was restored may have others.
  */
 export async function listAllEntries(db: Db, after: string | undefined, limit: number): Promise<EntryPage> {
   const from = await readNumber(db, after);
   const read = () => selectEntries(db).where("number", ">", from).orderBy("number").limit(limit).execute();
   let rows = await read();
   if (rows.length < limit && (await numberEntries(db, limit - rows.length)) > 0) rows = await read();
-  const { entries } = toPage(rows, after);
-  return { entries, next: String(rows.at(-1)?.number ?? from) };
+  return toPage(rows, after);
 }
 
-async function readNumber(db: Db, after: string | undefined): Promise<number> {
-  if (after === undefined || /^\d{1,15}$/.test(after)) return Number(after ?? 0);
-  const row = await db
-    .selectFrom("credit_entries")
-    .select("number")
-    .where("id", "=", after)
-    .executeTakeFirst();
+/** The number of an entry, by its id or by the number itself, which builds until November 2026 gave as `next`; 0 before the first. */
+async function readNumber(db: Db, after = "0"): Promise<number> {
+  const number = /^\d{1,15}$/.test(after) ? Number(after) : undefined;
+  if (number === 0) return 0;
+  const entries = db.selectFrom("credit_entries").select("number");
+  const named = number ? entries.where("number", "=", number) : entries.where("id", "=", after);
+  const row = await named.executeTakeFirst();
   if (row?.number == null) throw new Refusal("entry_not_found");
   return row.number;
 }

@@ -71,9 +71,9 @@ export const refusals = {
   entry_not_found: {
     status: 404,
     at: ["accountEntries", "entries", "reverse"],
-    when: "No entry has this id, or the one in `after` is of another account.",
+    when: "No entry has this id, or the one in `after` is of another account. A store that was restored lacks those of after its backup.",
     message: "There is no such entry.",
-    hint: "Use the `id` of a spend, or the `entry` of a settled hold.",
+    hint: "Use the `id` of a spend, or the `entry` of a settled hold. For a list, read it without `after`, and compare it with what you have.",
   },
   not_reversible: {
     status: 409,

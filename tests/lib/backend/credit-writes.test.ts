@@ -300,6 +300,27 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     await stage.clear();
   });
 
+  it("are not listed after an entry that a restored store lacks, so that no program leaves out what came since", async () => {
+    const stage = await engine.prepare();
+    const db = await open(stage, 50);
+    expect(await listAllEntries(db, "0", 7), "as a program of before began").toMatchObject({
+      entries: [{ id: "first-1" }],
+      next: "first-1",
+    });
+    const lost = await write(db, spend(1));
+    const { next } = await listAllEntries(db, "first-1", 7);
+    expect(next).toBe(lost.id);
+    // As the backup had it.
+    await stage.query("DELETE FROM credit_entries WHERE number = 2");
+    await stage.query("UPDATE ledger_numbers SET last = 1");
+    for (const after of [lost.id, "2"])
+      await expect(listAllEntries(db, after, 7)).rejects.toMatchObject({ refusal: "entry_not_found" });
+    const since = await write(db, spend(2));
+    expect(await listAllEntries(db, "1", 7)).toMatchObject({ entries: [{ id: since.id }], next: since.id });
+    await expect(listAllEntries(db, lost.id, 7)).rejects.toMatchObject({ refusal: "entry_not_found" });
+    await stage.clear();
+  });
+
   it("fail alone where one cannot be decided, and those that share its transaction are written", async () => {
     const stage = await engine.prepare();
     const db = await open(stage, 3);
