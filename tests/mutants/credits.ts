@@ -51,6 +51,10 @@ export const credits: Mistakes = {
         "number: last + at + 1",
         "number: last + at",
       ],
+      "what came since a restore is left out for who goes on from a number of before": [
+        "if (number === 0) return 0;",
+        "if (number !== undefined) return number;",
+      ],
     },
   },
 };
