@@ -194,6 +194,11 @@ function remedyForCounters({ message }: Error): string {
     return "It is a cluster: let REDIS_URL begin with redis+cluster:// or rediss+cluster://.";
   if (/certificate/.test(message))
     return "Name its authority in NODE_EXTRA_CA_CERTS; where there is none, as at Heroku, add ?ssl_cert_reqs=none to REDIS_URL.";
+  // Amazon's ElastiCache Serverless (otovo/redis-rate-limiters#11), and Dragonfly.
+  if (/not allowed from script|TIME is 0/.test(message))
+    return "This store has no clock for scripts, and its counts would never end: use Redis, Valkey or Upstash.";
+  if (message.startsWith("NOPERM"))
+    return "Give our user what lib/server/README.md names: the keys corner-office:* and the commands of our scripts.";
   return "Check that the counter store runs, accepts our credentials and takes writes.";
 }
 

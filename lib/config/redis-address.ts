@@ -4,13 +4,14 @@ import { decodePart } from "@/lib/config/url-part";
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 const form =
-  /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::(.*))?@)?([^/?#@]+)\/?(\d*)(\?[^@]*)?$/s;
+  /^(?:redis|valkey)(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::(.*))?@)?([^/?#@]+)\/?(\d*)(\?[^@]*)?$/s;
 const hostForm = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i;
 
 /**
  * Parses `redis://user:password@host:6379/0`, `redis+sentinel://…@a:26379,b:26379/0?master=name` with an optional
  * `sentinelPassword`, and `redis+cluster://…@a:6379,b:6379`; `rediss` for TLS, whose certificate is not verified with
- * `ssl_cert_reqs=none`, as Python's client writes it. `undefined` if it is none of these.
+ * `ssl_cert_reqs=none`, as Python's client writes it; each also as `valkey` or `valkeys`, which Aiven prints. `undefined` if it is
+ * none of these.
  */
 export function parseRedisAddress(text: string) {
   const match = form.exec(text);

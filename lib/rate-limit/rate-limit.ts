@@ -178,7 +178,7 @@ export async function readCounterClock(timeoutMs: number): Promise<number> {
   const store = counterStore();
   if (!store) return Date.now();
   // At the other end of a cluster's slots than the probe: if REDIS_URL names a cluster as one server, one of the two is refused.
-  const time = store.eval('return redis.call("TIME")[1]', ["{its clock}"], []);
+  const time = store.eval('return redis.call("TIME")[1]', ["corner-office:{its clock}"], []);
   return Number(await withinDeadline(store, timeoutMs, time)) * 1000;
 }
 

@@ -16,6 +16,8 @@ describe("parseRedisAddress", () => {
   it.each([
     ["redis://cache", { hosts: [{ host: "cache", port: 6379 }] }],
     ["rediss://[::1]:6380/2", { hosts: [{ host: "::1", port: 6380 }], tls: true, database: 2 }],
+    ["valkey://cache/0", { hosts: [{ host: "cache", port: 6379 }] }],
+    ["valkeys://me:p%40%3Ass@cache:6380", { hosts: [{ host: "cache", port: 6380 }], tls: true, credentials }],
     [
       "rediss://:secret@cache:6380?ssl_cert_reqs=None",
       {

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { script as proofScript } from "@/lib/auth/tokens/proof-memory";
 import { operations } from "@/lib/http/register/operations";
-import { exactRatelimit } from "@/lib/rate-limit/exact-window";
+import { exactRatelimit, removeLatest } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { trust } from "@/tests/support/certificate";
@@ -78,15 +80,45 @@ describe.runIf(inject("redisPort"))("the connection to Redis", () => {
     await bridge.stop();
   });
 
+  it("counts for a user who may do no more than the document of the server says", async () => {
+    const { port, redis } = await startRedisServer();
+    const [, rights = ""] =
+      /`(~corner-office:[^`]+)`/.exec(readFileSync("lib/server/README.md", "utf8")) ?? [];
+    const service = await Service.make(environmentOf(`valkey://office:secret@127.0.0.1:${port}/1`));
+    await redis.call("ACL", "SETUSER", "office", "on", ">secret", "+eval", "+time", "+select", "~other:*");
+    expect(await service.check("counters")).toMatchObject({
+      works: false,
+      remedy: expect.stringContaining("the keys corner-office:*"),
+    });
+    await redis.call("ACL", "SETUSER", "office", "reset", "on", ">secret", ...rights.split(" "));
+    expect(await service.check("counters")).toMatchObject({ works: true, detail: "Redis counts" });
+    const proofs = `corner-office:proofs:{${port}}`;
+    const store = openStore(environmentOf(`redis://office:secret@127.0.0.1:${port}/1`));
+    const now = Math.floor(Date.now() / 1000);
+    for (const [id, said] of [...["a", "b", "c"].map((id) => [id, "new"]), ["c", "old"]])
+      expect(await store.eval(proofScript, [proofs], [id, now, 300, 2])).toBe(said);
+    const limiter = exactRatelimit(store, { name: "acl", limit: 1, windowMs: 60_000, clock: () => 2000 });
+    expect(await limiter.limit("client")).toMatchObject({ success: true });
+    const earlier = exactRatelimit(store, { name: "acl", limit: 1, windowMs: 60_000, clock: () => 1000 });
+    expect(await earlier.limit("client"), "as if its clock had stepped back").toMatchObject({
+      success: false,
+    });
+    await removeLatest(store, "acl", "client");
+    store.drop?.();
+    redis.disconnect();
+  });
+
   it("counts for nothing where its scripts have no clock (dragonflydb/dragonfly#2555)", async () => {
     const store = openStore(environmentOf(`redis://127.0.0.1:${inject("redisPort")}`));
     const withoutClock = {
       name: store.name,
       eval: (script: string, ...asked: [string[], unknown[]]) =>
-        store.eval(script.replace('redis.call("TIME")', '{ "0", "0" }'), ...asked),
+        store.eval(script.replace('redis.call("TIME")', '({ "0", "0" })'), ...asked),
     };
     const limiter = exactRatelimit(withoutClock, { name: "no clock", limit: 1, windowMs: 60_000 });
     await expect(limiter.limit("client")).rejects.toThrow("TIME is 0 in scripts of this store");
+    const proof = withoutClock.eval(proofScript, ["corner-office:proofs:{no clock}"], ["id", 0, 300, 2]);
+    await expect(proof, "a proof").rejects.toThrow("TIME is 0 in scripts of this store");
   });
 
   it("leads to the new master after a failover behind one address, and check names what the old one refuses", async () => {
