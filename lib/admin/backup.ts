@@ -65,7 +65,7 @@ export const restoreAct = shellAct({
     if (printAppSecret) return { json: { appSecret }, text: appSecret };
     await untilSignal((signal) => restore(backup, signal));
     const json = { restored: file, madeAt };
-    const text = `Restored the backup of ${madeAt}. What was mailed since then is mailed again, unless you run 'emails sent-until' with the time at which the service stopped before it starts.`;
+    const text = `Restored the backup of ${madeAt}. What was mailed since then is mailed again, unless you run 'emails sent-until' with the time at which the service stopped before it starts. A copy that only rehearses also sends to its webhooks: remove them first.`;
     if (!settings().billing) return { json, text };
     const billing = await recoverPurchases();
     return { json: { ...json, billing }, text: [text, ...describeRecovery(billing)].join("\n") };
