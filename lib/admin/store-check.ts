@@ -28,7 +28,7 @@ export async function checkStore(): Promise<CheckResult> {
     await transaction.insertInto("email_suppressions").values(probe).execute();
     await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
   });
-  if (databaseUrl) return checkPostgres(db);
+  if (databaseUrl) return checkPostgres(db, databaseUrl);
   const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
   return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
 }
@@ -82,8 +82,14 @@ export function checkClock(store: string, storeMs: number): CheckResult | undefi
   );
 }
 
-/** Whether the role may read and write every table, each character can be stored, and the clocks agree. */
-async function checkPostgres(db: Db): Promise<CheckResult> {
+/** Whether all reads see what was written, the role may read and write every table, each character can be stored, and the clocks agree. */
+async function checkPostgres(db: Db, databaseUrl: string): Promise<CheckResult> {
+  const { splitsReads } = await import("@/lib/db/postgres/hosts");
+  if (await splitsReads(databaseUrl))
+    return fault(
+      "some reads are led to a standby, which may lack what was just written: sessions seem to have ended, and ended ones go on",
+      "Turn that off at the pooler in DATABASE_URL (load_balance_mode = off in Pgpool-II), or name the primary.",
+    );
   const { rows: missing } = await sql<{ what: string }>`
     SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
     FROM pg_class, unnest(CASE relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['USAGE', 'SELECT'] END) AS privilege

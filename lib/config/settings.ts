@@ -87,6 +87,8 @@ export function parseSettings(environment: Environment) {
     dataDir: resolve(env.DATA_DIR),
     retentionDays: env.RETENTION_DAYS,
     databaseUrl: env.DATABASE_URL,
+    /** The file that has it, if one does: a rotation of the password writes it anew. */
+    databaseUrlFile: env.DATABASE_URL && environment.DATABASE_URL_FILE?.trim(),
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     databasePool: env.DATABASE_POOL,
     upstash:

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { answersWithinMs } from "@/lib/config/limits";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
+import { readVariable } from "@/lib/config/setting-files";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
@@ -34,8 +35,19 @@ export function store(): Promise<Db> {
 /** Closes the process's database. */
 export const closeStore = async () => processStore().close();
 
+/** The address that the file of `DATABASE_URL` has now, if there is one. */
+function addressIn(file: string | undefined): string | undefined {
+  const address = file && readVariable({ DATABASE_URL_FILE: file }, "DATABASE_URL", []);
+  return address && parsePostgresAddress(address) ? address : undefined;
+}
+
 type StoreSettings = Pick<Settings, "dataDir"> &
-  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort" | "tracing">>;
+  Partial<
+    Pick<
+      Settings,
+      "databaseUrl" | "databaseUrlFile" | "databaseDirectUrl" | "databasePool" | "metricsPort" | "tracing"
+    >
+  >;
 
 /** The store on either engine. It opens nothing until first use. */
 export class Store {
@@ -56,7 +68,7 @@ export class Store {
     const connect = async (url: string) => {
       // A tenth of a command's start, which the embedded store does not need.
       const { PostgresPool } = await import("@/lib/db/postgres/pool");
-      this.connections = new PostgresPool(url, options);
+      this.connections = new PostgresPool(() => addressIn(settings.databaseUrlFile) ?? url, options);
       return this.connections;
     };
     const file = join(dataDir, "store.sqlite");

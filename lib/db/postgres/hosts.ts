@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { connectionOptions, connectTimeoutMs, makePool } from "@/lib/db/postgres/connection";
@@ -12,6 +13,15 @@ const oldestReplaySeconds = 60; // for so long, an ended session can read as liv
 /** Whether connections lead to a host that accepts writes, to one that is only read, or to none. */
 type Use = "writes" | "reads" | "none";
 
+/** The ways to each host now; undefined while a file of theirs is not there, or not written to its end. */
+function readAnew(readUrl: () => string): Way[][] | undefined {
+  try {
+    return hostsOf(readUrl());
+  } catch {
+    return undefined;
+  }
+}
+
 /** The ways to each host of an address. */
 const hostsOf = (url: string) => (parsePostgresAddress(url) ?? [url]).map(waysTo);
 
@@ -20,7 +30,7 @@ const hostsOf = (url: string) => (parsePostgresAddress(url) ?? [url]).map(waysTo
  * whose data are recent enough to be read.
  */
 export class Hosts {
-  private readonly hosts: Way[][];
+  private hosts: Way[][];
   /** The way that connections take. Before the first one it is a guess. */
   way: Way;
   use: Use = "writes";
@@ -30,10 +40,10 @@ export class Hosts {
 
   /** @param onMove - drops the connections to the host before */
   constructor(
-    url: string,
+    private readonly readUrl: () => string,
     private readonly onMove: () => void,
   ) {
-    this.hosts = hostsOf(url);
+    this.hosts = hostsOf(readUrl());
     [[this.way]] = this.hosts as [[Way]];
     if (this.isUndecided()) this.use = "none"; // so that the first connection finds what the host takes
   }
@@ -53,8 +63,23 @@ export class Hosts {
   mayHelp(failure: unknown): boolean {
     const mayBeElsewhere = this.areSeveral && !isPoolExhausted(failure);
     return (
-      failure instanceof AcceptsNoWrites || mayBeElsewhere || (this.isUndecided() && isAboutTls(failure))
+      failure instanceof AcceptsNoWrites ||
+      mayBeElsewhere ||
+      (isAboutTls(failure) && (this.isUndecided() || this.readAgain()))
     );
+  }
+
+  /**
+   * Whether the password, a certificate or anything else of the ways has been replaced in its file. Providers rotate them, Amazon's
+   * RDS each week: with those of its start, a service is away until someone starts it again (londonaicentre/FLIP#556,
+   * mattermost/mattermost-operator#370).
+   */
+  private readAgain(): boolean {
+    const hosts = readAnew(this.readUrl);
+    if (!hosts || isDeepStrictEqual(hosts, this.hosts)) return false;
+    log().info("the address of the store, or a certificate, was read anew");
+    this.hosts = hosts;
+    return true;
   }
 
   /** Looks for another host after a statement if this one accepts no writes any more, or its connection broke. */
@@ -67,6 +92,7 @@ export class Hosts {
 
   /** Chooses the host, and drops the connections to every other. Throws if there is none. */
   search(): Promise<void> {
+    if (!this.searching) this.readAgain();
     this.searching ??= findHost(this.hosts, this.way)
       .then(
         ({ way, use }) => this.lead(way, use),
@@ -90,15 +116,20 @@ export class Hosts {
   private lead(way: Way, use: Use): void {
     recordOutage("writes", use === "reads");
     if (way === this.way && use === this.use) return;
-    const where = { host: new URL(way.address).host };
+    const where = { host: hostIn(way) };
     if (use === "reads") log().warn(where, "no host of the store accepts writes; it is only read");
     else if (this.use === "reads" && use === "writes") log().warn(where, "the store accepts writes again");
-    else if (way.address !== this.way.address && this.hasConnected)
+    else if (hostIn(way) !== hostIn(this.way) && this.hasConnected)
       log().warn(where, "the store is at another host now");
     this.way = way;
     this.use = use;
     this.onMove();
   }
+}
+
+function hostIn({ address }: Way): string {
+  const { host, searchParams } = new URL(address);
+  return searchParams.get("host") ?? host;
 }
 
 /** A new connection was to accept writes, and does not. */
@@ -176,6 +207,25 @@ async function connectTo(ways: Way[]): Promise<{ client: pg.Client; way: Way }> 
     }
   }
   throw refused;
+}
+
+const readsAsked = 8;
+
+/**
+ * Whether one address leads some reads to a standby, which may lack what was just written, as Pgpool-II does before a pair
+ * unless it is told otherwise (bitnami/charts#2483, pgpool/pgpool2#119). Each connection is led by chance.
+ */
+export async function splitsReads(url: string): Promise<boolean> {
+  const [ways, ...others] = hostsOf(url);
+  const found = new Set<unknown>();
+  for (let n = 0; ways && others.length === 0 && n < readsAsked && found.size < 2; n++) {
+    const { client } = await connectTo(ways);
+    // Unlike SHOW, it is a read to every pooler, and none takes its function for one that writes.
+    const asked = client.query("SELECT current_setting('transaction_read_only') AS answer");
+    const { rows } = await asked.finally(() => client.end().catch(() => {}));
+    found.add(rows[0]?.answer);
+  }
+  return found.size > 1;
 }
 
 /** The way to the store's host that accepts writes. Throws if none of several does. */

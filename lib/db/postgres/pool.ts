@@ -36,11 +36,12 @@ export class PostgresPool implements Pool {
   private readonly waiting = new Set<() => void>();
   private pool: pg.Pool;
 
+  /** @param readUrl - reads the address, which may have another password after a rotation */
   constructor(
-    url: string,
+    readUrl: () => string,
     readonly options: Options,
   ) {
-    this.hosts = new Hosts(url, () => this.replacePool());
+    this.hosts = new Hosts(readUrl, () => this.replacePool());
     const { queryTimeoutMs } = options;
     this.limits = {
       lock_timeout: queryTimeoutMs - 200,

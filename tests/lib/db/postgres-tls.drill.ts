@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, copyFileSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
@@ -133,6 +143,59 @@ describe.runIf(findPostgres() && inject("postgresUrl"))(
         expect(await connect(`${plain}?sslmode=${mode}`)).toBe("The server does not support SSL connections");
       for (const mode of ["", "?sslmode=prefer", "?sslmode=allow", "?sslmode=disable"])
         expect(await connect(`${await createDatabase(plain)}${mode}`)).toBe(false);
+    });
+
+    it("goes on once a rotation has replaced a password, and an authority, in their files", async () => {
+      const [ca, folder] = [join(own, "ca-now.pem"), createFolder()];
+      copyFileSync(at("ca.pem"), ca);
+      const databaseUrlFile = join(folder, "now", "database-url");
+      /** As Kubernetes renews a volume of secrets: by a link to another folder. */
+      const write = (password: string) => {
+        const version = randomUUID();
+        mkdirSync(join(folder, version));
+        const query = `sslmode=verify-full&sslrootcert=${ca}`;
+        const url = address("localhost", query, `scram:${encodeURIComponent(password)}`);
+        writeFileSync(join(folder, version, "database-url"), `${url}\n`);
+        symlinkSync(version, join(folder, "next"));
+        renameSync(join(folder, "next"), join(folder, "now"));
+        return url;
+      };
+      const databaseUrl = write("a b@c");
+      const told = vi.spyOn(log(), "info");
+      const warned = vi.spyOn(log(), "warn");
+      const store = new Store({ databaseUrl, databaseUrlFile, databasePool: 2, dataDir: "" });
+      const db = await store.ready();
+      const ask = () =>
+        sql`SELECT 1`.execute(db).then(
+          () => "answered",
+          ({ message }: Error) => message,
+        );
+      const end = () =>
+        queryOnce(
+          server.url,
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'scram'",
+        );
+      expect(await ask()).toBe("answered");
+      await queryOnce(server.url, "ALTER ROLE scram PASSWORD 'd/e'");
+      await end();
+      await eventually(async () => expect(await ask()).toMatch(/password authentication failed/));
+      writeFileSync(databaseUrlFile, "not written to its end");
+      expect(await ask()).toMatch(/password authentication failed/);
+      write("d/e");
+      expect(await ask()).toBe("answered");
+      copyFileSync(stranger, ca);
+      write("f");
+      await queryOnce(server.url, "ALTER ROLE scram PASSWORD 'f'");
+      await end();
+      await eventually(async () => expect(await ask()).toMatch(unknown));
+      rmSync(ca);
+      expect(await ask()).toMatch(unknown);
+      copyFileSync(at("ca.pem"), ca);
+      expect(await ask()).toBe("answered");
+      expect(told.mock.calls.flat()).toContain("the address of the store, or a certificate, was read anew");
+      expect(warned.mock.calls.flat()).not.toContain("the store is at another host now");
+      await queryOnce(server.url, "ALTER ROLE scram PASSWORD 'a b@c'");
+      await store.close();
     });
 
     it("takes a certificate as a password, and a password with odd characters over a bound channel", async () => {

@@ -282,6 +282,31 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     await store.close();
   });
 
+  it("are a fault to check where a pooler leads some reads to a standby (bitnami/charts#2483)", async () => {
+    const direct = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    const port = await reservePort();
+    let connections = 0;
+    const proxy = await startTcpProxy(Number(new URL(direct).port), port, () => {
+      const isOfStandby = connections++ % 4 === 3;
+      const asStandby = (bytes: Buffer) =>
+        Buffer.from(bytes.toString("latin1").replace("\x03off", "\x03on "), "latin1");
+      return { toServer: (bytes) => bytes, toClient: isOfStandby ? asStandby : (bytes) => bytes };
+    });
+    const pooled = new URL(direct);
+    pooled.port = String(port);
+    pooled.searchParams.set("sslmode", "disable");
+    const environment = { DATABASE_DIRECT_URL: direct, ...besideDatabaseUrl };
+    const behind = await Service.make({ DATABASE_URL: pooled.href, ...environment });
+    expect(await behind.check("store")).toMatchObject({
+      works: false,
+      detail: expect.stringMatching(/^some reads are led to a standby/),
+      remedy: expect.stringContaining("load_balance_mode = off"),
+    });
+    const alone = await Service.make({ DATABASE_URL: direct, ...environment });
+    expect(await alone.check("store")).toMatchObject({ works: true, detail: "PostgreSQL answers" });
+    await proxy.cut();
+  });
+
   it("are an outage while a pooler has none, whatever it says, at first and later", async () => {
     const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
     let refusal: Refusal | undefined = ["XX000", "MaxClientsInSessionMode: max clients reached"];
