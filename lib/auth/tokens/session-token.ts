@@ -33,10 +33,13 @@ const claimsSchema = z.object({
   iss: text,
   sub: text.regex(/^user_\w+$/),
   sid: text.min(1),
-  /** The origin of the page that the token was minted for. Programs and native apps have none. */
-  azp: text.optional(),
-  /** The resources that the token is bound to, if any (RFC 8707). */
-  aud: z.union([z.array(text), text.transform((one) => [one])]).optional(),
+  /** The origin of the page that the token was minted for. Programs and native apps have none, or an empty one. */
+  azp: text.transform((origin) => origin || undefined).optional(),
+  /** The resources that the token is bound to, if any (RFC 8707); to none, if it is malformed. */
+  aud: z
+    .union([z.array(text), text.transform((one) => [one])])
+    .optional()
+    .catch([]),
   exp: seconds,
   nbf: seconds.default(0),
   iat: seconds.default(0),

@@ -11,7 +11,10 @@ import { settings } from "@/lib/config/settings";
 import { perProcess } from "@/lib/per-process";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
-/** The verified claims of a token. Its key is that of our ring which signed it; `undefined` for Clerk's tokens. */
+/**
+ * The verified claims of a token. Its key is that of our ring which signed it; `undefined` for Clerk's tokens. These have no
+ * audience: what all of an instance name is for another service that takes them, as Convex does (clerk/javascript#1507).
+ */
 export type VerifiedToken = ParsedToken;
 
 const maxRemembered = 10_000;
@@ -54,7 +57,8 @@ async function verifyAnew(
   // Native apps and programs have no origin; any other origin must be one of ours.
   if (parsed.origin !== undefined && !issuer.authorizedParties.includes(parsed.origin)) return undefined;
   if (!(await isSignedBy(token, issuer.publicKey))) return undefined;
-  const verified = { ...parsed, keyId: issuer.keyId };
+  const { keyId } = issuer;
+  const verified = { ...parsed, keyId, audience: keyId === undefined ? undefined : parsed.audience };
   remembered().set(tokenHash, verified, nowMs);
   return verified;
 }

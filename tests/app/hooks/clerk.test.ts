@@ -90,6 +90,22 @@ describe.each(engines)("POST /hooks/clerk on $name", async (engine) => {
     expect(await service.statusFor(token)).toBe(200);
   });
 
+  // clerk/javascript#1507; Convex's integration has Clerk name it in every session token
+  it("leaves an instance's tokens valid that name the audience of another service", async () => {
+    const user = makeEvents();
+    await invite(user.invited, "--plan", "licensed");
+    await deliver(user.created);
+    for (const aud of ["convex", ["convex", "atlas"], null, 7]) {
+      const token = clerk.mint({ sub: user.id, aud });
+      expect(await service.statusFor(token), JSON.stringify(aud)).toBe(200);
+      const { status } = await service.ask("/home", { headers: { cookie: `__session=${token}` } });
+      expect(status, "the page").toBe(200);
+    }
+    const template = clerk.mint({ sub: user.id, aud: "convex" }, { header: { cat: "cl_B7d4PD222AAA" } });
+    expect(await service.statusFor(template)).toBe(401);
+    expect(await service.statusFor(clerk.mint({ sub: user.id, azp: "" }))).toBe(200);
+  });
+
   it("results in the same state for every order and repetition of events", async () => {
     type Name = "created" | "updated" | "deleted";
     const orders = (names: Name[]): Name[][] =>

@@ -52,10 +52,16 @@ describe("a session token", () => {
 
   it.each([
     ["no azp, as native apps send", { azp: undefined }],
+    ["an audience that is none", { aud: null }],
     ["an active sign-in", { sts: "active" }],
     ["claims that we do not know", { v: 2, fva: [1, -1], pla: "u:free" }],
   ])("accepts a token with %s", async (_, changed) => {
     expect(await verify(mint(changed))).toBeDefined();
+  });
+
+  it("takes an empty azp for none, and an audience that is none for one that is no resource", async () => {
+    const parsed = await verify(mint({ azp: "", aud: 7 }));
+    expect(parsed).toMatchObject({ origin: undefined, audience: [] });
   });
 
   it("accepts Clerk's category of session tokens", async () => {
