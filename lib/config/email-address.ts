@@ -55,17 +55,19 @@ export function quoteLocalPart(email: string): string {
 
 /**
  * Full-width characters to narrow ones, without those that are not seen; the joiners are part of some domains. Then without
- * what comes along: the name beside an address that a mail program copies, the blank that keyboards put after a dot, and the
- * dot that they make of two blanks, or that ended the sentence.
+ * what comes along: the dot that keyboards make of two blanks, or what ended the sentence or the entry of a list; the name
+ * beside an address that a mail program copies, which may be the address again, and quotes; and the blank that keyboards put
+ * after a dot.
  */
 const straighten = (text: string) =>
   text
     .normalize("NFKC")
     .replace(/(?![\u200c\u200d])\p{Cf}/gu, "")
     .trim()
+    .replace(/[.,;]$/, "")
     .replace(/^(?:mailto:|[^<>@]*<([^<>]*)>$)/i, "$1")
-    .replace(/([.@]) /g, "$1")
-    .replace(/[.,;]$/, "");
+    .replace(/^(['"]?)([^<>]+)\1(?: <\2>)?$/i, "$2")
+    .replace(/([.@]) /g, "$1");
 
 /** Converts only what IDNA is about: the function of the URL Standard would end the domain at a slash, or read a port. */
 function withAsciiDomain(text: string): string {

@@ -49,6 +49,11 @@ describe("an email address", () => {
     ["\u00a0ceo@example.com\u3000", "between spaces that are not ASCII"],
     ["Ceo, Office <ceo@example.com>", "as a mail program copies it"],
     ["<ceo@example.com>", "as a mail program copies it, without a name"],
+    // growthbook/growthbook#6629, chatwoot/chatwoot#15645: Outlook ends each with a semicolon.
+    ["Ceo Office <ceo@example.com>; ", "as a list of recipients has it"],
+    ["ceo@example.com <ceo@example.com>", "as a mail program copies it that knows no name"],
+    ["'ceo@example.com' <CEO@example.com>;", "as Outlook copies it that knows no name"],
+    ["'ceo@example.com'", "in quotes"],
     ["mailto:ceo@example.com", "as a browser copies a link"],
     // ProtonMail/proton-mail-android#171, linagora/tmail-flutter#1603.
     ["ceo@example. com ", "with the blank that a keyboard puts after a dot"],
@@ -75,6 +80,9 @@ describe("an email address", () => {
     ["(ceo)@example.com"],
     ["ceo@example.com <other@example.com>"],
     ["<ceo@example.com>, <other@example.com>"],
+    ["'ceo@example.com' <other@example.com>"],
+    ["'ceo@example.com\""],
+    ["ceo@example.com; other@example.com;"],
     ["ceo@example.com.."],
     ["ceo\\@example.com"],
     ['"ceo@example.com'],
