@@ -76,6 +76,39 @@ test("an owner adds a passkey, signs in by autofill and by button, and removes i
   await expect(page.getByText("We could not tell whether that worked.")).toBeVisible();
 });
 
+// A password manager deletes what is not named.
+test("a browser is not told which passkeys there are by a page from before one was added", async ({
+  page,
+  office: { service },
+}) => {
+  await page.addInitScript(() => {
+    const { signalAllAcceptedCredentials: signal } = PublicKeyCredential;
+    PublicKeyCredential.signalAllAcceptedCredentials = (options) => {
+      document.documentElement.dataset.told = String(options.allAcceptedCredentialIds.length);
+      return signal.call(PublicKeyCredential, options);
+    };
+  });
+  const { device } = await openWithPasskey(page, service, "stale");
+  const html = page.locator("html");
+  await expect(html).toHaveAttribute("data-told", "1");
+  for (const lost of ["**/sign-in/renew", "**/home/access"]) {
+    await page.reload();
+    await expect(html).toHaveAttribute("data-told", /\d/);
+    await html.evaluate(({ dataset }) => delete dataset.told);
+    // As where another device has it: one that holds a passkey of the account makes no second one.
+    await device.cdp.send("WebAuthn.clearCredentials", { authenticatorId: device.authenticatorId });
+    await page.route(lost, (route) => route.abort());
+    const failed = page.waitForEvent("requestfailed");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await failed;
+    await expect(page.getByText("Passkey added.")).toBeVisible();
+    await settle(page);
+    await expect(html, lost).not.toHaveAttribute("data-told");
+    expect(await countHeld(device), lost).toBe(1);
+    await page.unroute(lost);
+  }
+});
+
 test("an owner adds a passkey and signs in with it in a browser without WebAuthn's own JSON", async ({
   page,
   office: { service },

@@ -99,12 +99,16 @@ describe.each(illStores)("while the store is ill, on $name", async ({ name, prep
   if (name === "PostgreSQL")
     it("no passkey is called unknown while it is only read: a copy might not have the newest", async () => {
       const [begin, end] = ill.states["read-only"] ?? [];
+      const isSignalled = async () => (await browser.open("/home/access")).text.includes("data-accepted=");
+      expect(await isSignalled()).toBe(true);
       await begin?.(service);
       await eventually(async () =>
         expect((await service.ask("/api/entitlement", { headers })).status).toBe(200),
       );
       const refused = await signInWith(new Browser(service), new Authenticator(service.url));
+      const wasSignalled = await isSignalled();
       await end?.(service);
+      expect(wasSignalled, "a browser deletes what is not named").toBe(false);
       expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, "invalid_request"]);
     });
 });

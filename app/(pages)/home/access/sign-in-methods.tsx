@@ -4,6 +4,7 @@ import { maxNameCharacters, maxPasskeys, ownersSite, type Passkey } from "@/lib/
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
 import { forms } from "@/lib/http/register/forms";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
 import { PostButton, PostForm } from "../../post-form";
@@ -18,11 +19,7 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
-    <section
-      id="ways"
-      className="card"
-      data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}
-    >
+    <section id="ways" className="card" data-accepted={ways && acceptedOf(account.id, passkeys)}>
       {query.removed !== undefined && <p role="status">The passkey was removed.</p>}
       {query.renamed !== undefined && <p role="status">The passkey was renamed.</p>}
       <h2>Ways to sign in</h2>
@@ -50,12 +47,16 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
   );
 }
 
-/** The passkeys that work here, for the browser: `AllAcceptedCredentialsOptions` of WebAuthn §5.1.10. */
-function acceptedOf(accountId: string, passkeys: Passkey[]) {
+/**
+ * The passkeys that work here, for the browser, which may delete all others: `AllAcceptedCredentialsOptions` of WebAuthn
+ * §5.1.10. `undefined` while the store is only read, which may be a copy without the newest ones.
+ */
+function acceptedOf(accountId: string, passkeys: Passkey[]): string | undefined {
+  if (outageSince("writes") !== undefined) return undefined;
   const { id: rpId } = ownersSite();
   const accepted = passkeys.filter((passkey) => passkey.rp_id === rpId);
   const allAcceptedCredentialIds = accepted.map(({ credential_id }) => credential_id);
-  return { rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds };
+  return JSON.stringify({ rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds });
 }
 
 type PasskeyRowProps = { passkey: Passkey; accountId: string; isConfirmed: boolean };

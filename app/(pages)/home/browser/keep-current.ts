@@ -10,7 +10,7 @@ export function keepCurrent(): void {
     next = setTimeout(check, 1000 * secondsToNext());
   };
   // A page that is not visible is brought up to date when it becomes so.
-  const check = () => (document.hidden ? Promise.resolve() : bringUpToDate()).finally(checkLater);
+  const check = () => (document.hidden ? Promise.resolve(false) : bringUpToDate()).finally(checkLater);
   checkLater();
   setInterval(renewSession, renewEveryMs);
   document.addEventListener("visibilitychange", () => {
@@ -27,20 +27,24 @@ function secondsToNext(): number {
 const ownerAtFirst = home()?.dataset.account;
 
 /**
- * Shows what the page would say now. What the reader has opened, typed or focused stays as it is, unless another owner has
- * signed in to this browser meanwhile: what was typed is not theirs.
+ * Shows what the page would say now, and returns whether it does. What the reader has opened, typed or focused stays as it is,
+ * unless another owner has signed in to this browser meanwhile: what was typed is not theirs.
  */
-export async function bringUpToDate(): Promise<void> {
-  if (!(await renewSession())) return;
+export async function bringUpToDate(): Promise<boolean> {
+  if (!(await renewSession())) return false;
   const { page, address } = await fetchPage(home()?.dataset.checks ?? location.href);
   const [shown, fresh] = [home(), page?.querySelector<HTMLElement>(".home")];
   if (address && new URL(address).pathname !== location.pathname) location.assign(address);
-  if (!page || !shown || !fresh) return;
+  if (!page || !shown || !fresh) return false;
   const owner = fresh.dataset.account;
-  if (ownerAtFirst && owner && owner !== ownerAtFirst) return location.replace(address);
+  if (ownerAtFirst && owner && owner !== ownerAtFirst) {
+    location.replace(address);
+    return false;
+  }
   tellMoments(page);
   await showUsable(page);
   update(shown, fresh);
+  return true;
 }
 
 /** Fetches a page and parses it, which the policy of this page forbids to DOMParser. */

@@ -18,12 +18,14 @@ export function runPasskeys(): void {
     } catch (failure) {
       say(explain(failure));
     }
-    await bringUpToDate();
-    await signalAccepted();
+    if (await bringUpToDate()) await signalAccepted();
   });
 }
 
-/** Tells the browser which passkeys the account has, so that it offers no others (WebAuthn §5.1.10). */
+/**
+ * Tells the browser which passkeys the account has, so that it offers no others (WebAuthn §5.1.10). Password managers delete
+ * the others, so a page from before one was added must not say it.
+ */
 async function signalAccepted(): Promise<void> {
   const { accepted } = document.querySelector<HTMLElement>("[data-accepted]")?.dataset ?? {};
   if (accepted && canUsePasskeys())
