@@ -150,6 +150,9 @@ if (why) say(`NOT TRIED: the image of lib/server/Dockerfile and its composition,
     "is composed with PostgreSQL, a counter store and Caddy: one command leads to a page with https",
     patient,
     async () => {
+      const { services } = JSON.parse(readFileSync(join(folder, "compose.json"), "utf8"));
+      for (const { restart, logging } of Object.values<{ restart?: string; logging?: object }>(services))
+        if (restart) expect(logging).toMatchObject({ options: { "max-file": "5" } });
       const { stdout } = await run("unshare", container("compose"));
       expect(stdout).toMatch(/^HTTP\/2 200/);
       expect(stdout).toContain("<h1");
