@@ -10,6 +10,7 @@ import { readVariable } from "@/lib/config/setting-files";
 import { settings } from "@/lib/config/settings";
 import { backedUp, recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
+import { mendStore } from "@/lib/db/mend-store";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
@@ -115,7 +116,9 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
   createFolder(settings().dataDir);
   await writeStore(settings(), readCopy(), signal);
   const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
-  await recordAudit(await migratedStore(), about, Date.now());
+  const db = await migratedStore();
+  await mendStore(db);
+  await recordAudit(db, about, Date.now());
 }
 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");

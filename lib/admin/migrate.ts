@@ -1,6 +1,7 @@
 import { shellAct } from "@/lib/admin/act";
+import { mendStore } from "@/lib/db/mend-store";
 import { firstMigration } from "@/lib/db/migrations";
-import { processStore } from "@/lib/db/store";
+import { migratedStore, processStore } from "@/lib/db/store";
 
 /** Runs ahead of time the migrations that every start runs. */
 export const migrateAct = shellAct({
@@ -11,6 +12,7 @@ export const migrateAct = shellAct({
     if (pending.length > 0 && !pending.includes(firstMigration))
       process.stderr.write(`${pending.join(", ")}: instances of this release and of the one before go on.\n`);
     const taken = await processStore().migrate();
+    await mendStore(await migratedStore());
     const text = taken.length === 0 ? "The store is up to date." : `Applied: ${taken.join(", ")}.`;
     return { json: { taken }, text };
   },

@@ -4,8 +4,10 @@ import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
+import { findApiRoles } from "@/lib/db/api-roles";
 import { findLastBackup } from "@/lib/db/audit";
 import { findToolFault, toolRemedy } from "@/lib/db/backup-copy";
+import { isSequenceBehind } from "@/lib/db/event-sequence";
 import { oldStore } from "@/lib/db/migrate";
 import { type Db, migratedStore, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -102,6 +104,17 @@ async function checkPostgres(db: Db, databaseUrl: string): Promise<CheckResult> 
       `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
     );
+  const readers = await findApiRoles(db);
+  if (readers.length > 0)
+    return fault(
+      `the roles ${readers.join(" and ")} may use our tables: if the provider has an HTTP API, as Supabase does, strangers read and write them`,
+      "Run 'migrate' as the owner of the tables, which takes them from these roles; and turn that API off.",
+    );
+  if (await isSequenceBehind(db))
+    return fault(
+      "the sequence of events is behind its table, as logical replication leaves it: no account can be changed",
+      "Run 'migrate' as the owner of the tables, which raises it.",
+    );
   const { rows: servers } = await sql<{ ms: string; encoding: string }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms, current_setting('server_encoding') AS encoding`.execute(
     db,
@@ -112,7 +125,25 @@ async function checkPostgres(db: Db, databaseUrl: string): Promise<CheckResult> 
       `the database is in ${encoding}, which lacks most of what people write`,
       "Restore a backup into a new one: CREATE DATABASE office ENCODING 'UTF8' TEMPLATE template0.",
     );
-  return checkClock("PostgreSQL", Number(ms)) ?? fine("PostgreSQL answers");
+  return checkClock("PostgreSQL", Number(ms)) ?? (await checkCollation(db)) ?? fine("PostgreSQL answers");
+}
+
+/**
+ * A fault if texts are ordered otherwise than when the indexes were made, as on another Debian's C library: emails that are there
+ * are then not found (docker-library/postgres#1356, immich-app/immich#5907).
+ */
+async function checkCollation(db: Db): Promise<CheckResult | undefined> {
+  const { rows } = await sql<{ name: string; made: string; now: string }>`
+    SELECT datname AS name, datcollversion AS made, pg_database_collation_actual_version(oid) AS now
+    FROM pg_database WHERE datname = current_database() AND datcollversion <> pg_database_collation_actual_version(oid)`
+    .execute(db)
+    .catch(() => ({ rows: [] })); // an engine that is not PostgreSQL itself
+  const [other] = rows;
+  if (!other) return undefined;
+  return fault(
+    `the indexes of the database were made with version ${other.made} of its collation, and the server has ${other.now}: accounts may not be found by their emails`,
+    `Stop the service. As the owner of the database: REINDEX DATABASE "${other.name}"; ALTER DATABASE "${other.name}" REFRESH COLLATION VERSION;`,
+  );
 }
 
 /** What to do where the store does not answer or takes no writes. */

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { toTlsVariables } from "@/lib/db/postgres/tls";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite/file";
 import type { Db } from "@/lib/db/store";
-import { addedColumns, firstTables } from "@/lib/db/tables";
+import { tableNames } from "@/lib/db/tables";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
 const writtenWithinMs = 60_000; // a minute, for another backup
@@ -42,12 +42,11 @@ export async function* readStore({
 
 /** The schemas that our tables are in. A provider may have others in the database, with what we can neither read nor restore. */
 async function findSchemas(databaseUrl: string): Promise<string[]> {
-  const tables = ["kysely_migration", ...Object.keys({ ...firstTables, ...addedColumns })];
   const rows = await ask(
     databaseUrl,
     `SELECT DISTINCT nspname AS schema FROM unnest($1::text[]) AS ours
        JOIN pg_class ON pg_class.oid = to_regclass(ours) JOIN pg_namespace ON pg_namespace.oid = relnamespace`,
-    [tables],
+    [tableNames],
   );
   return rows.map(({ schema }) => schema);
 }

@@ -726,6 +726,9 @@ export const addedColumns = {
   },
 } as const satisfies TableColumns;
 
+/** The names of all tables, that of the applied migrations included. */
+export const tableNames = ["kysely_migration", ...Object.keys({ ...firstTables, ...addedColumns })];
+
 export type TableColumns = Record<string, Record<string, string>>;
 
 /** The tables as the queries see them. */

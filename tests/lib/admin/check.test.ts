@@ -101,6 +101,58 @@ describe.each(engines)("check on $name", (engine) => {
     });
 
   if (engine.name === "PostgreSQL")
+    it("says that strangers may reach the tables by a provider's HTTP API, from which 'migrate' and a start take them", async () => {
+      const mayRead = async () =>
+        (await stage.query("SELECT has_table_privilege('anon', 'accounts', 'SELECT') AS may"))[0]?.may;
+      // As Supabase's default privileges do.
+      const give = () => stage.query("GRANT ALL ON ALL TABLES IN SCHEMA public TO anon");
+      await stage.query("CREATE ROLE anon");
+      await stage.query("CREATE TABLE of_another_program ()");
+      await give();
+      const { code, stdout } = await operateAsUser("check");
+      const [, mark, said, remedy] = /^(.) store +(.*)\n +→ (.*)$/m.exec(stdout) ?? [];
+      expect([code, mark]).toEqual([1, "✗"]);
+      expect(said).toMatch(/^the roles anon may use our tables/);
+      expect(remedy).toMatch(/^Run 'migrate' as the owner/);
+      expect([(await operateAsUser("migrate")).code, await mayRead()]).toEqual([0, false]);
+      expect((await operateAsUser("check")).stdout).toMatch(/^✓ store +PostgreSQL answers$/m);
+      await give();
+      const service = await Service.start(environment);
+      await service.ready();
+      expect(service.log).toContain("strangers could reach the store");
+      await service.stop();
+      expect(await mayRead()).toBe(false);
+      const others = "SELECT has_table_privilege('anon', 'of_another_program', 'SELECT') AS may";
+      expect(await stage.query(others)).toMatchObject([{ may: true }]);
+      await stage.query("DROP OWNED BY anon");
+      await stage.query("DROP ROLE anon");
+    });
+
+  if (engine.name === "PostgreSQL")
+    it("says that a move by logical replication left the sequence of events behind, which 'migrate' and a start raise", async () => {
+      const set = async (plan: string) =>
+        (await operateAsUser("account", "set", "ceo@example.com", "--plan", plan)).code;
+      const leaveBehind = () => stage.query("SELECT setval('events_seq_seq', 1, false)");
+      for (const plan of ["licensed", "hobby"]) expect(await set(plan)).toBe(0);
+      await leaveBehind();
+      expect(await set("licensed")).toBe(1);
+      const { code, stdout } = await operateAsUser("check");
+      const [, mark, said, remedy] = /^(.) store +(.*)\n +→ (.*)$/m.exec(stdout) ?? [];
+      expect([code, mark]).toEqual([1, "✗"]);
+      expect(said).toMatch(/^the sequence of events is behind its table/);
+      expect(remedy).toMatch(/^Run 'migrate' as the owner/);
+      expect((await operateAsUser("migrate")).code).toBe(0);
+      expect((await operateAsUser("check")).stdout).toMatch(/^✓ store +PostgreSQL answers$/m);
+      expect(await set("licensed")).toBe(0);
+      await leaveBehind();
+      const service = await Service.start(environment);
+      await service.ready();
+      expect(await set("hobby")).toBe(0);
+      expect(service.log).toContain("the sequence of events was behind its table");
+      await service.stop();
+    });
+
+  if (engine.name === "PostgreSQL")
     it("says what a role needs that may make no tables, or has no schema for them", async () => {
       const url = new URL(environment.DATABASE_URL ?? "");
       url.pathname += "_without_tables";
@@ -137,6 +189,26 @@ describe.each(engines)("check on $name", (engine) => {
       const [, mark, said] = /^(.) store +(.*)$/m.exec(stdout) ?? [];
       expect([code, mark]).toEqual([1, "✗"]);
       expect(said).toBe("the database is in LATIN1, which lacks most of what people write");
+      await stage.query(`DROP DATABASE ${name}`);
+    });
+
+  if (engine.name === "PostgreSQL")
+    it("says of a database whose collation is of another version that its indexes may not find accounts, and what mends it", async () => {
+      const url = new URL(environment.DATABASE_URL ?? "");
+      url.pathname += "_of_icu";
+      const name = url.pathname.slice(1);
+      const icu = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en'";
+      await stage.query(`CREATE DATABASE ${name} ${icu} TEMPLATE template0`);
+      environment = { ...environment, DATABASE_URL: url.href };
+      expect((await operateAsUser("migrate")).code).toBe(0);
+      expect((await operateAsUser("check")).stdout).toMatch(/^✓ store +PostgreSQL answers$/m);
+      await stage.query(`UPDATE pg_database SET datcollversion = '1' WHERE datname = '${name}'`);
+      const { code, stdout } = await operateAsUser("check");
+      const [, said, remedy = ""] =
+        /^✗ store +(.*)\n +→ Stop the service.*: (REINDEX.*)$/m.exec(stdout) ?? [];
+      expect([code, said]).toEqual([1, expect.stringContaining("were made with version 1 of its collation")]);
+      for (const statement of remedy.split(/(?<=;) /)) await queryOnce(url.href, statement);
+      expect((await operateAsUser("check")).stdout).toMatch(/^✓ store +PostgreSQL answers$/m);
       await stage.query(`DROP DATABASE ${name}`);
     });
 
