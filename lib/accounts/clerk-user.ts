@@ -49,16 +49,14 @@ export const clerkUser = z
 /**
  * Updates our account from a user of Clerk: links it to the account with its email, or accepts the invitation for its
  * email, and follows a change of email. All in one transaction; repeated, late or reordered deliveries lead to the same
- * state. If the user is banned at Clerk, all sessions end, including those of apps.
+ * state, also one that comes after the invitation has expired that was accepted before. If the user is banned at Clerk, all
+ * sessions end, including those of apps.
  */
-export async function syncClerkUser(
-  db: Db,
-  { id, email, updatedAtMs, isBanned }: z.infer<typeof clerkUser>,
-  nowMs: number,
-): Promise<void> {
+export async function syncClerkUser(db: Db, told: z.infer<typeof clerkUser>, nowMs: number): Promise<void> {
+  const { id, email, updatedAtMs, isBanned } = told;
   const about = { by: "clerk", what: "user update", whom: email ?? id, readState: stateOf(id) } as const;
   const barredUntilMs = await auditedTransaction(db, about, nowMs, async (transaction) => {
-    if (await isErased(transaction, id)) return 0;
+    if (await isErased(transaction, told)) return 0;
     const user = await lockUser(transaction, id);
     const news: Partial<Tables["clerk_users"]> = {};
     const untilMs = isBanned ? farFutureMs : 0;
@@ -75,7 +73,7 @@ export async function syncClerkUser(
       const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
       const linking = transaction.updateTable("accounts").set({ subject: id }).where("email", "=", email);
       if (!known && !(await hasRow(linking.where("subject", "is", null).returning("id")))) {
-        const terms = await consumeInvitation(transaction, { email }, nowMs);
+        const terms = await consumeInvitation(transaction, { email, atMs: updatedAtMs }, nowMs);
         if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
       }
       if (user.is_deleted === 1) await deleteAccountOf(transaction, id, nowMs);
@@ -93,7 +91,7 @@ export async function syncClerkUser(
  * Deletes the account of a user that was deleted at Clerk, with its mail. A late delivery does not create another one.
  */
 export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
-  if (await isErased(db, id)) return;
+  if (await isErased(db, { id })) return;
   const readState = stateOf(id);
   const whom = (await readState(db))?.email || id;
   const about = { by: "clerk", what: "user delete", whom, readState } as const;
@@ -105,9 +103,24 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   });
 }
 
-/** Whether the person was erased; a delivery for them can still arrive. */
-function isErased(db: Db, id: string): Promise<boolean> {
-  return hasRow(db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id)));
+/**
+ * Whether the person was erased, for whom a delivery can still arrive, and has not come back since: with an account, or to one
+ * that waits for their email, or by an invitation, which were there when the user changed at Clerk.
+ */
+async function isErased(
+  db: Db,
+  { id, email, updatedAtMs = 0 }: { id: string } & Partial<z.infer<typeof clerkUser>>,
+): Promise<boolean> {
+  const erased = db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id));
+  if (!(await hasRow(erased))) return false;
+  if (await hasRow(accountBy(db, "subject", id).select("id"))) return false;
+  if (!email) return true;
+  const account = accountBy(db, "email", email).select("id").where("subject", "is", null);
+  const invitation = db.selectFrom("invitations").select("id").where("email", "=", email);
+  return !(
+    (await hasRow(account.where("created_at_ms", "<=", updatedAtMs))) ||
+    (await hasRow(invitation.where("created_at_ms", "<=", updatedAtMs)))
+  );
 }
 
 /** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */

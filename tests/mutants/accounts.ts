@@ -63,8 +63,8 @@ export const accounts: Mistakes = {
     },
     "lib/accounts/joining/invitations.ts": {
       "an invitation opens an account at its very end": [
-        '.where("expires_at_ms", ">", nowMs)',
-        '.where("expires_at_ms", ">=", nowMs)',
+        'eb("expires_at_ms", ">", nowMs)',
+        'eb("expires_at_ms", ">=", nowMs)',
       ],
     },
   },

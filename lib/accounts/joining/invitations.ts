@@ -87,19 +87,26 @@ export async function acceptInvitation(
 /**
  * Marks an email's open invitation as accepted, in the caller's transaction, and returns its terms.
  *
- * @param from - `tokenHash` if a link is the credential, and not the email alone
+ * @param from - `tokenHash` if a link is the credential, and not the email alone; `atMs` if it was used before we are told so,
+ * perhaps after it has expired
  */
 export async function consumeInvitation(
   transaction: Db,
-  from: { email: string; tokenHash?: string },
+  from: { email: string; tokenHash?: string; atMs?: number },
   nowMs: number,
 ): Promise<AccountTerms | undefined> {
+  const { atMs = nowMs } = from;
   let taking = transaction
     .updateTable("invitations")
     .set({ accepted_at_ms: nowMs })
     .where("email", "=", from.email.toLowerCase())
     .where("accepted_at_ms", "is", null)
-    .where("expires_at_ms", ">", nowMs);
+    .where(({ or, and, eb }) =>
+      or([
+        eb("expires_at_ms", ">", nowMs),
+        and([eb("created_at_ms", "<=", atMs), eb("expires_at_ms", ">", atMs)]),
+      ]),
+    );
   if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);
   const row = await taking.returning(termColumns).executeTakeFirst();
   return row && invitedTerms.parse(row);

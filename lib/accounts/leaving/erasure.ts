@@ -213,6 +213,8 @@ async function closeUsers(transaction: Db, email: string, ids: string[]): Promis
     .where(({ or, eb }) => or([eb("email", "=", email), ...ids.map((id) => eb("id", "=", id))]))
     .execute();
   for (const { id } of users) {
+    // Of one who had come back there is a hash already.
+    await transaction.deleteFrom("clerk_users").where("id", "=", pseudonymOf(id)).execute();
     await transaction
       .updateTable("clerk_users")
       .set({ id: pseudonymOf(id), email: "", is_deleted: 1 })

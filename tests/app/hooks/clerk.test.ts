@@ -106,6 +106,59 @@ describe.each(engines)("POST /hooks/clerk on $name", async (engine) => {
     expect(await service.statusFor(clerk.mint({ sub: user.id, azp: "" }))).toBe(200);
   });
 
+  // Svix delivers again for 28 hours, and whatever failed when an operator asks for it.
+  it("accepts an invitation that was used in time though the delivery comes after its end, and no other", async () => {
+    const dayMs = 24 * 60 * 60 * 1000;
+    const endMs = Date.now() - dayMs;
+    const told: [what: string, updatedAtMs: number, status: number][] = [
+      ["used in time", endMs - 1, 200],
+      ["used too late", endMs, 403],
+      ["not used since it was sent", endMs - 15 * dayMs, 403],
+    ];
+    for (const [what, updatedAtMs, status] of told) {
+      const user = makeEvents();
+      await invite(user.invited, "--plan", "licensed");
+      await stage.query(
+        `UPDATE invitations SET created_at_ms = ${endMs - 14 * dayMs}, expires_at_ms = ${endMs}
+          WHERE email = '${user.invited}'`,
+      );
+      await deliver({ type: "user.created", data: makeUser(user.id, user.invited, updatedAtMs) } as Event);
+      expect(await service.statusFor(clerk.mint({ sub: user.id })), what).toBe(status);
+    }
+  });
+
+  it("lets in who was erased and is invited again with the same user, and bans, deletes and erases them again", async () => {
+    const user = makeEvents();
+    const told = (updatedAtMs: number, more = {}): Event => {
+      const data = { ...makeUser(user.id, user.invited, updatedAtMs), ...more };
+      return { type: "user.updated", data } as Event;
+    };
+    const status = () => service.statusFor(clerk.mint({ sub: user.id }));
+    const erase = () => service.adminJson("--yes", "person", "erase", user.invited);
+    await invite(user.invited, "--plan", "licensed");
+    await deliver(user.created);
+    await erase();
+    const erasedAtMs = Date.now();
+    await deliver(told(erasedAtMs));
+    expect(await status(), "late").toBe(403);
+    await invite(user.invited, "--plan", "licensed");
+    await deliver(told(erasedAtMs));
+    expect(await status(), "of before the invitation").toBe(403);
+    const backAtMs = Date.now();
+    await deliver(told(backAtMs));
+    expect(await status(), "back").toBe(200);
+    await deliver(told(backAtMs + 1, { banned: true }));
+    expect(await status(), "banned").toBe(401);
+    await deliver(told(backAtMs + 2));
+    expect(await status(), "and not any more").toBe(200);
+    await erase();
+    await deliver(told(backAtMs + 3));
+    expect(await status(), "erased again").toBe(403);
+    await invite(user.invited, "--plan", "licensed");
+    await deliver(told(Date.now()), user.deleted);
+    expect(await stage.query(`SELECT id FROM accounts WHERE email = '${user.invited}'`)).toEqual([]);
+  });
+
   it("results in the same state for every order and repetition of events", async () => {
     type Name = "created" | "updated" | "deleted";
     const orders = (names: Name[]): Name[][] =>
