@@ -4,6 +4,7 @@ import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { whoseFormerEmail } from "@/lib/accounts/email-change";
 import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
+import { endedApps, toEndedApps, wordsForApp } from "@/lib/auth/sessions/ended-app";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
 import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
@@ -32,7 +33,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 
 /** The queries that {@link toAccountFacts} reads, all by the email. */
 export function factQueries(db: Db, email: string, nowMs: number) {
-  const id = accountBy(db, "email", email).select("id");
+  const id = accountBy(db, "email", email).select("id").$asScalar();
   return {
     accounts: accountBy(db, "email", email).select(accountAt(nowMs)),
     codes: db
@@ -43,6 +44,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .orderBy("created_at_ms", "desc"),
     attempts: attemptsTo(db, email),
     sessions: currentSessions(db, nowMs).where("account_id", "=", id),
+    ended: endedApps(db, id, nowMs),
     invitations: db
       .selectFrom("invitations")
       .select("expires_at_ms")
@@ -81,6 +83,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     codes,
     attempts,
     sessions: toSessions(sessions),
+    ended: toEndedApps(others.ended),
     invitation,
     waiting,
     /** The account that had this email before, if it has changed it since. */
@@ -224,7 +227,7 @@ function explainStranger({ nowMs, invitation, waiting, attempts, moved }: Facts)
   return "There is no account, no invitation and no entry in the waitlist with this email. Is it spelled like this?";
 }
 
-function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Facts): string {
+function explainApps({ nowMs, hasAccount, account, sessions, ended, subscription }: Facts): string {
   if (!hasAccount) return "The API answers signed-out: there is no account.";
   if (!account) return `The API answers invalid. ${unreadable}`;
   const answer = decideEntitlement(account, nowMs);
@@ -232,9 +235,12 @@ function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Fac
     const { message, hint } = endWords(endOf(account, subscription));
     return `The API answers ${answer.status}. ${message} ${hint()}`;
   }
-  const connected = sessions.some(({ kind }) => kind !== "browser");
-  const without = connected ? "" : " No app is connected yet; one that is not is told signed-out.";
-  return `The API answers ${answer.status}, so apps may run.${without}`;
+  const runs = `The API answers ${answer.status}, so apps may run.`;
+  const [last] = ended;
+  if (sessions.some(({ kind }) => kind !== "browser")) return runs;
+  if (!last) return `${runs} No app is connected yet; one that is not is told signed-out.`;
+  const since = asInstant(last.expires_at_ms, nowMs);
+  return `${runs} No app is connected: “${last.name}” is told signed-out since ${since}. ${wordsForApp[last.ending]}`;
 }
 
 function describePlan(account: Account, nowMs: number): string {

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { explain, readFacts } from "@/lib/accounts/explanation";
+import { explain, type Facts, readFacts } from "@/lib/accounts/explanation";
 import { shellAct } from "@/lib/admin/act";
 import { openStore } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
+import { selectAppAnswers, withEnds } from "@/lib/auth/sessions/app-answers";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
@@ -16,8 +16,9 @@ export const explainAct = shellAct({
   async runWithoutStore(_, { about }: { about: string }) {
     if (!about.includes("@")) return explainId(about);
     const [db, email] = [await openStore(), about];
-    const { payment, signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
-    const told = await listTold(db, email);
+    const found = await readFacts(db, email, Date.now());
+    const { payment, signIn, apps, facts } = explain(found);
+    const told = await listTold(db, email, found);
     const first = payment === null ? "" : `Payment: ${payment}\n`;
     const text = `${first}Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
     const answers = told.length > 0 ? `\n\n${asTable(told, "")}` : "";
@@ -42,10 +43,11 @@ function explainId(id: string) {
 }
 
 /** What the account's apps were told since when, so that a refusal of yesterday can be explained. */
-async function listTold(db: Db, email: string) {
+async function listTold(db: Db, email: string, { ended }: Facts) {
   const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
   const answers = account ? await selectAppAnswers(db, account.id).limit(maxAnswers).execute() : [];
-  return answers.map(({ app, told, at_ms }) => ({ app, told, since: asIso(at_ms) }));
+  const told = withEnds(answers, ended).slice(0, maxAnswers);
+  return told.map(({ app, told, at_ms, why }) => ({ app, told, since: asIso(at_ms), why }));
 }
 
 const maxAnswers = 20;

@@ -16,7 +16,7 @@ import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
-import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
+import { selectAppAnswers, withEnds } from "@/lib/auth/sessions/app-answers";
 import { readAmount } from "@/lib/billing/prices/prices";
 import { answerDays, invitationDays } from "@/lib/config/lifetimes";
 import { moneyInWords } from "@/lib/config/money";
@@ -159,12 +159,12 @@ async function show(call: OfficeCall) {
             <>
               <Notes
                 title="What apps were told"
-                rows={found.answers}
+                rows={withEnds(found.answers, facts.ended).slice(0, maxRows)}
                 whenEmpty={`None has asked in ${answerDays} days.`}
               >
-                {({ app, told, at_ms }) => (
+                {({ app, told, at_ms, why }) => (
                   <>
-                    <UntrustedText>{app ?? "–"}</UntrustedText>: {told} <Ago atMs={at_ms} />
+                    <UntrustedText>{app ?? "–"}</UntrustedText>: {told} <Ago atMs={at_ms} /> {why}
                   </>
                 )}
               </Notes>

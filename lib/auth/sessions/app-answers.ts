@@ -1,4 +1,5 @@
-import type { Expression } from "kysely";
+import type { Expression, InferResult } from "kysely";
+import { type EndedApp, wordsForApp } from "@/lib/auth/sessions/ended-app";
 import type { Db } from "@/lib/db/store";
 
 /** What apps were told by `GET /api/entitlement`, by the moment from which each was told that; the newest first. */
@@ -9,6 +10,17 @@ export function selectAppAnswers(db: Db, accountId: string | Expression<string>)
     .select(["session.name as app", "answer.told", "answer.at_ms"])
     .where("answer.account_id", "=", accountId)
     .orderBy("answer.at_ms", "desc");
+}
+
+/**
+ * The same with the apps that have ended, which are told `signed-out` from their end on, whether they ask or not. `why` is what
+ * they are told of it.
+ */
+export function withEnds(answers: InferResult<ReturnType<typeof selectAppAnswers>>, ended: EndedApp[]) {
+  const ends = ended.map(({ name: app, expires_at_ms: at_ms, ending }) => {
+    return { app, told: "signed-out", at_ms, why: wordsForApp[ending] };
+  });
+  return [...ends, ...answers.map((answer) => ({ ...answer, why: null }))].sort((a, b) => b.at_ms - a.at_ms);
 }
 
 /** Keeps that these apps are told something else from now on than they were the last time. */

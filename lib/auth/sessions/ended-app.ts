@@ -1,4 +1,4 @@
-import { type InferResult, sql } from "kysely";
+import { type Expression, type InferResult, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Actor } from "@/lib/db/audit";
@@ -61,7 +61,7 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
 }
 
 /** The query of an account's apps that ended in the last 30 days, the newest first; {@link toEndedApps} reads its rows. */
-export function endedApps(db: Db, accountId: string, nowMs: number) {
+export function endedApps(db: Db, accountId: string | Expression<string>, nowMs: number) {
   // In the text, because indexes are about it: SQLite would plan the statement anew each time that it is bound.
   const app = sql.lit("app");
   return db

@@ -147,6 +147,22 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     expect((await explain("new@example.com")).signIn).toBe(expired);
   });
 
+  it("says since when an app that has ended is told signed-out, and why", async () => {
+    await stage.query("DELETE FROM local_sessions");
+    await service.token(email);
+    await stage.query("UPDATE local_sessions SET kind = 'app', name = 'Desk'");
+    await service.admin("session", "end", email, "--all", "--yes");
+    const { apps, told } = await service.adminJson<{ apps: string; told: object[] }>("explain", email);
+    expect(apps).toMatch(
+      /^The API answers trial, so apps may run\. No app is connected: “Desk” is told signed-out since \S+ \(now\)\. The operator ended this access\.$/,
+    );
+    const since = expect.stringMatching(/^2\S+Z$/);
+    expect(told).toEqual([
+      { app: "Desk", told: "signed-out", since, why: "The operator ended this access." },
+    ]);
+    await stage.query("DELETE FROM local_sessions");
+  });
+
   it("fits on one screen", async () => {
     const { stdout } = await service.admin("explain", email);
     expect(stdout.split("\n").length).toBeLessThan(24);
