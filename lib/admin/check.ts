@@ -22,6 +22,7 @@ import { store } from "@/lib/db/store";
 import { listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
+import { readRefused } from "@/lib/mail/outbox/attempts";
 import { sender } from "@/lib/mail/senders/sender";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
@@ -102,6 +103,7 @@ function checks(): Check[] {
     ["backup", checkBackup, afterStore],
     ["counters", checkCounters, remedyForCounters],
     ["mail", checkMail, remedyForMail],
+    ["mails", checkMails, afterStore],
     ...(mail.kind === "files" ? [] : ofMailDomain),
     billing && ["billing", () => checkBilling(billing), stripe],
     ["client address", checkClientAddress, noStore],
@@ -219,6 +221,16 @@ async function checkMail(): Promise<CheckResult> {
   const { mail, production } = settings();
   if (mail.kind !== "files" || !production) return fine(detail);
   return warning(detail, "Set RESEND_API_KEY or SMTP_URL, so that mail is delivered.");
+}
+
+/** A mail server that takes our greeting may still refuse our sender, our quota or us, which it says of a mail alone. */
+async function checkMails(): Promise<CheckResult> {
+  const { count, last } = await readRefused(await store());
+  if (!last) return fine("none was refused that is tried again");
+  return warning(
+    `${count} were not accepted and are tried again; the last ${asIso(last.at_ms)}: ${last.failure}`,
+    "The mail service's own log has its words. The office's page of mails, and 'emails list', say whose they are.",
+  );
 }
 
 async function checkClientAddress(): Promise<CheckResult> {

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { asIso } from "@/lib/config/instants";
 import { frequentStatement } from "@/lib/db/frequent-statement";
 import type { Db } from "@/lib/db/store";
@@ -38,6 +39,21 @@ export function attemptsTo(db: Db, email: string) {
     .where("email", "=", email)
     .orderBy("at_ms", "desc")
     .limit(50);
+}
+
+/** What the mails have in common that were not accepted, and are tried again: how many there are, and the last refusal. */
+export async function readRefused(db: Db) {
+  const refused = db
+    .selectFrom("sign_in_mail_attempts")
+    .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
+    .where("state", "=", "retrying");
+  const [counted] = await refused.select(sql<number>`count(*)`.as("count")).execute();
+  const last = await refused
+    .select(["at_ms", "failure"])
+    .orderBy("at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return { count: Number(counted?.count), last };
 }
 
 /** A mail as the operator and its recipient see it. */

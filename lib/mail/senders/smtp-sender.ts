@@ -98,7 +98,12 @@ function toSendError(failure: NodemailerError): SendError {
   const isBusy =
     (responseCode === 421 || responseCode === 432 || isTooFast || (isTemporary && !isAboutMail)) &&
     !/^(EH|HE)LO$/.test(command);
-  const reply = responseCode ?? (code === "EABORT" ? "no answer" : code);
+  const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3}) /.exec(response)?.[1]; // RFC 2034 §4
+  const reply = responseCode
+    ? [responseCode, ...(status ? [status] : [])].join(" ")
+    : code === "EABORT"
+      ? "no answer"
+      : code;
   return new SendError(`smtp: ${reply} ${command}`.trim(), {
     mayRetry: !isRefused,
     mayArrive: !responseCode,

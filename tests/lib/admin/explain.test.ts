@@ -118,6 +118,21 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     await stage.query(`UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${clock.now() + 3 * dayMs}`);
   });
 
+  it("says in `check` that mails are refused, which the mail server says of a mail alone", async () => {
+    await ask({}, { state: "failed", failure: "smtp: 550 5.1.1 RCPT TO" });
+    expect(await service.check("mails")).toMatchObject({
+      level: "fine",
+      detail: "none was refused that is tried again",
+    });
+    await ask({}, { state: "retrying", failure: "smtp: 550 5.7.1 RCPT TO" });
+    expect(await service.check("mails")).toMatchObject({
+      level: "warning",
+      detail: expect.stringMatching(
+        /^1 were not accepted and are tried again; the last \S+Z: smtp: 550 5\.7\.1 RCPT TO$/,
+      ),
+    });
+  });
+
   it("says nothing of a code that was asked for before they signed in", async () => {
     await ask({}, { state: "sent" });
     const [code] = await stage.query("SELECT created_at_ms FROM sign_in_codes");

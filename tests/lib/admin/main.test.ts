@@ -226,6 +226,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       ["backup", true],
       ["counters", true],
       ["mail", true],
+      ["mails", true],
       ["client address", true],
       ["sign-in", true],
       ["passkeys", true],

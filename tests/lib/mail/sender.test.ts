@@ -182,10 +182,10 @@ describe("SMTP", async () => {
 
   it("allows a retry, except after a permanent refusal of the recipient, which is no outage", async () => {
     for (const [fault, message, mayRetry, pauseMs, isAway] of [
-      ["no such recipient", "smtp: 550 RCPT TO", false, 0, false],
-      ["busy", "smtp: 451 DATA", true, 0, true],
-      ["closing", "smtp: 421 MAIL FROM", true, 1000, false],
-      ["sender refused", "smtp: 550 MAIL FROM", true, 0, true],
+      ["no such recipient", "smtp: 550 5.1.1 RCPT TO", false, 0, false],
+      ["busy", "smtp: 451 4.3.2 DATA", true, 0, true],
+      ["closing", "smtp: 421 4.3.2 MAIL FROM", true, 1000, false],
+      ["sender refused", "smtp: 550 5.7.1 MAIL FROM", true, 0, true],
       ["lost", "smtp: ECONNECTION CONN", true, 0, true],
     ] as const) {
       inbox.fault = fault;
@@ -222,22 +222,22 @@ describe("SMTP", async () => {
     const tarpit =
       "421-4.7.0 Try again later, closing connection. (EHLO)\r\n421 4.7.0 For more, see the help.";
     for (const [at, reply, message, pauseMs] of [
-      ["", "421 4.3.2 too many connections", "smtp: 421 CONN", 1000],
-      ["", "450 4.7.0 wait", "smtp: 450 CONN", 1000],
-      ["EHLO", tarpit, "smtp: 421 EHLO", 0],
-      ["MAIL", "421 4.3.2 closing", "smtp: 421 MAIL FROM", 1000],
-      ["MAIL", "452 4.3.1 no space", "smtp: 452 MAIL FROM", 0],
-      ["RCPT", "450 4.2.0 greylisted", "smtp: 450 RCPT TO", 0],
-      ["RCPT", "421 4.7.28 rate", "smtp: 421 RCPT TO", 1000],
-      ["RCPT", "450 4.7.1 <office>: Helo command rejected: Host not found", "smtp: 450 RCPT TO", 0],
+      ["", "421 4.3.2 too many connections", "smtp: 421 4.3.2 CONN", 1000],
+      ["", "450 4.7.0 wait", "smtp: 450 4.7.0 CONN", 1000],
+      ["EHLO", tarpit, "smtp: 421 4.7.0 EHLO", 0],
+      ["MAIL", "421 4.3.2 closing", "smtp: 421 4.3.2 MAIL FROM", 1000],
+      ["MAIL", "452 4.3.1 no space", "smtp: 452 4.3.1 MAIL FROM", 0],
+      ["RCPT", "450 4.2.0 greylisted", "smtp: 450 4.2.0 RCPT TO", 0],
+      ["RCPT", "421 4.7.28 rate", "smtp: 421 4.7.28 RCPT TO", 1000],
+      ["RCPT", "450 4.7.1 <office>: Helo command rejected: Host not found", "smtp: 450 4.7.1 RCPT TO", 0],
       [
         "RCPT",
         "504 5.5.2 <office>: Helo command rejected: need fully-qualified hostname",
-        "smtp: 504 RCPT TO",
+        "smtp: 504 5.5.2 RCPT TO",
         0,
       ],
-      ["DATA", "451 4.3.0 later", "smtp: 451 DATA", 0],
-      [".", "451 4.4.2 timeout", "smtp: 451 DATA", 0],
+      ["DATA", "451 4.3.0 later", "smtp: 451 4.3.0 DATA", 0],
+      [".", "451 4.4.2 timeout", "smtp: 451 4.4.2 DATA", 0],
     ] as const) {
       const relay = await startRelay({ [at]: reply });
       const sender = smtp(`smtp://127.0.0.1:${relay.port}`);
