@@ -1,5 +1,5 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { challenge } from "@/lib/auth/tokens/credential";
+import { challenge, hintOfProof } from "@/lib/auth/tokens/credential";
 import type { CheckOptions } from "@/lib/http/checks/check";
 import { ApiError, type ErrorCode, errorCatalogue, retryAfterOutage } from "@/lib/http/errors";
 
@@ -15,7 +15,7 @@ export function requireAccount(caller: Caller, unavailable: ErrorCode) {
     case "account":
       return caller.account;
     case "signed-out":
-      throw new ApiError("signed_out", { headers: challenge(caller) });
+      throw new ApiError("signed_out", { headers: challenge(caller), hint: hintOfProof(caller) });
     case "unavailable":
       throw new ApiError(unavailable, { headers: retryAfterOutage() });
     case "unreadable":

@@ -126,8 +126,8 @@ const sharedRefusals = {
   signed_out: {
     status: 401,
     at: ["checks"],
-    when: "The owner's `token` in a check has expired or is none. The answer is that of `GET /api/entitlement`.",
-    hint: "Ask the owner's app for a new token. Your assertion is fine.",
+    when: "The owner's `token` in a check has expired, is none, or is bound to a key and came without a valid `proof`: then `hint` says so. The answer is that of `GET /api/entitlement`.",
+    hint: "Send the `proof` that the app sent you with its token, or ask the app for a new token. Your assertion is fine.",
   },
   trial_ended: {
     status: 403,

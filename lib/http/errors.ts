@@ -38,7 +38,7 @@ export const errorCatalogue = {
   },
   signed_out: {
     status: 401,
-    when: "An account route, or an MCP tool that reads an account, was called without a session or with a token that is malformed, expired or ended.",
+    when: "An account route, or an MCP tool that reads an account, was called without a session or with a token that is malformed, expired, ended, or bound to a key and sent without its proof: then `hint` says so.",
     message: "You are not signed in.",
     hint: "Sign in, then send the new session token as 'Authorization: Bearer <SESSION_TOKEN>'.",
   },
@@ -180,7 +180,7 @@ type Details = {
   /** Overrides the catalogue's status, for codes with two statuses (503 and 429). */
   status?: number;
   message?: string;
-  hint?: string;
+  hint?: string | undefined;
   headers?: Record<string, string>;
   /** Additional fields of the body, as in EntitlementDenied. */
   extraFields?: Record<string, unknown>;

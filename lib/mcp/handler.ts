@@ -9,7 +9,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { challenge, type Refused } from "@/lib/auth/tokens/credential";
+import { challenge, hintOfProof, type Refused } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { type Call, parseTraceparent, type SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
@@ -93,7 +93,7 @@ const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
 function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | undefined): ResponseParts {
   const hint = authorizationHint(path);
   const headers = challenge(refused, hint);
-  const error = new ApiError("signed_out", { headers, hint: hintToSignIn(path) });
+  const error = new ApiError("signed_out", { headers, hint: hintOfProof(refused) ?? hintToSignIn(path) });
   if (!call) throw error;
   // ChatGPT needs both parameters, whether or not a token was sent.
   const told = challenge({ ...refused, tokenWasSent: true }, { error_description: error.message, ...hint });

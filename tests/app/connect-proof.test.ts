@@ -121,7 +121,10 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
     const answer = await read(headers());
     expect(answer.status).toBe(401);
     expect(answer.headers["www-authenticate"]).toBe(challenge("invalid_token", why));
-    expect(JSON.parse(answer.text)).toMatchObject({ ok: false, error: { code: "signed_out" } });
+    expect(JSON.parse(answer.text)).toMatchObject({
+      ok: false,
+      error: { code: "signed_out", hint: `${why}.` },
+    });
     expect(answer.headers).not.toHaveProperty("dpop-nonce");
   });
 

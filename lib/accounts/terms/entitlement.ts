@@ -1,7 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
 import { recordCheck } from "@/lib/auth/sessions/session-use";
-import { challenge } from "@/lib/auth/tokens/credential";
+import { challenge, hintOfProof } from "@/lib/auth/tokens/credential";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -53,7 +53,7 @@ function denialOf(status: DeniedStatus, caller: Caller, end?: ReturnType<typeof 
   const code = denialCodes[status];
   const message = end?.message ?? errorCatalogue[code].message;
   return new ApiError(code, {
-    ...(caller.is === "signed-out" && { headers: challenge(caller) }),
+    ...(caller.is === "signed-out" && { headers: challenge(caller), hint: hintOfProof(caller) }),
     ...(end && { message, hint: end.hint(` at ${settings().appUrl}${pages.billing.path}`) }),
     extraFields: { ok: false, status, message },
   });

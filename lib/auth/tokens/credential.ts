@@ -73,6 +73,14 @@ async function findValid(tokens: readonly string[], resource: Resource | undefin
   return isOne ? first : undefined;
 }
 
+/**
+ * What to do about a token that is valid, and whose holder has not proved that it is theirs: to sign in again would not help.
+ * `undefined` for any other.
+ */
+export function hintOfProof({ fault }: Refused): string | undefined {
+  return fault && fault !== notValid ? `${fault.description}.` : undefined;
+}
+
 const notValid = { error: "invalid_token", description: "The token is not valid" } as const;
 
 /** What is wrong with a valid token that is bound to a key, or is sent as if it were (RFC 9449 §7.1). */

@@ -59,6 +59,10 @@ describe.each(engines)("a check that spends on $name", async (engine) => {
       challenge("invalid_dpop_proof", "htu is not https://other.example.com/pages"),
     ]);
     expect((await check({ jwt, method: 'P"', url }))[0]).toBe(400);
+    const { text: unproved } = await worker.post("/v1/checks", { token });
+    expect(JSON.parse(unproved).error.hint).toBe(
+      "The token is bound to a key: send it as DPoP, with a proof.",
+    );
   });
 
   let people = 0;
