@@ -226,6 +226,12 @@ export function someOnPlan(db: Db, plan: string, most: number) {
 
 const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_plan = ${plan})`;
 
+/**
+ * The condition that an account is someone's. What an erasure has left keeps a ledger and the links in mails, and is in no
+ * list.
+ */
+export const isSomeones = sql<boolean>`email not like '%@erased.invalid'`;
+
 export type AccountFilter = {
   plan?: string | undefined;
   state?: AccountState | undefined;
@@ -241,7 +247,7 @@ export type AccountFilter = {
 /** The query of the accounts in the order of their emails' bytes. */
 export function selectAccounts(db: Db, { plan, state, isOwing, containing, after, until }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
-  let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
+  let query = db.selectFrom("accounts").select(accountAt(Date.now())).where(isSomeones).orderBy(email);
   if (plan) query = query.where(isOnPlan(plan));
   if (state) query = query.where(isInState(state, Date.now()));
   if (isOwing) query = query.where("id", "in", accountsOwing(db));

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { isInState, isOnPlan } from "@/lib/accounts/accounts";
+import { isInState, isOnPlan, isSomeones } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { writeReference } from "@/lib/accounts/reference";
 import type { queries } from "@/lib/backend/inputs";
@@ -60,7 +60,7 @@ export async function listForBackend(
   { email, reference, plan, state, after, limit }: z.infer<typeof queries.accounts>,
   nowMs: number,
 ) {
-  let query = db.selectFrom("accounts").select(accountAt(nowMs)).orderBy("id").limit(limit);
+  let query = db.selectFrom("accounts").select(accountAt(nowMs)).where(isSomeones).orderBy("id").limit(limit);
   if (email !== undefined) query = query.where("email", "=", email);
   if (reference !== undefined) query = query.where("reference", "=", reference);
   if (plan !== undefined) query = query.where(isOnPlan(plan));

@@ -3,7 +3,7 @@ import { PostForm } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, accountStates } from "@/lib/accounts/accounts";
+import { type AccountState, accountStates, isSomeones } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { type AccountSearch, searchAccounts } from "@/lib/accounts/list/account-search";
 import { asIso } from "@/lib/config/instants";
@@ -198,6 +198,7 @@ function selectTrials(db: Db, which: string, after: string | undefined, nowMs: n
     .select(accountAt(nowMs))
     .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
     .where("trial_ends_at_ms", hasEnded ? "<=" : ">", nowMs)
+    .where(isSomeones)
     .orderBy("trial_ends_at_ms", direction)
     .orderBy("email", direction);
   const [, endsAtMs, email = ""] = /^(\d{1,15}) (.+)$/.exec(after ?? "") ?? [];

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
+import { isSomeones } from "@/lib/accounts/accounts";
 import { type CustomerFilter, countCustomers, customerFilters } from "@/lib/accounts/list/customer-list";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
@@ -40,7 +41,7 @@ export async function readOverview(db: Db, nowMs: number) {
   return {
     accounts: {
       trials: await countOf(trials.where("trial_ends_at_ms", ">", nowMs)),
-      endedTrials: await countOf(trials.where("trial_ends_at_ms", "<=", nowMs)),
+      endedTrials: await countOf(trials.where("trial_ends_at_ms", "<=", nowMs).where(isSomeones)),
       licensed: await countOf(accounts.where("plan", "=", "licensed")),
       hobby: await countOf(accounts.where("plan", "=", "hobby")),
     },

@@ -217,6 +217,9 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       `SELECT thousandths FROM credit_entries WHERE account_id = '${closed?.id}'`,
     );
     expect(entries.map(({ thousandths }) => Number(thousandths))).toEqual([7000]);
+    const listed = await service.adminJson<{ email: string }[]>("account", "list");
+    expect(listed.map(({ email }) => email)).toEqual([friend]);
+    expect(await service.adminJson("overview")).toMatchObject({ accounts: { endedTrials: 0 } });
     // Other people's data still works.
     expect((await service.adminJson<object[]>("connect", "list")).length).toBe(2);
     expect((await service.ask("/")).text).toContain("(erased)");
