@@ -70,7 +70,7 @@ async function verifySigner(
   const claims = readClaims(token);
   const backend = list.find(({ id }) => id === claims.iss);
   if (!backend)
-    throw refuse("The 'iss' of the assertion is no backend: it must be the id that 'backend add' printed.");
+    throw refuse("The 'iss' of the assertion is no backend: it must be an id that 'backend list' has.");
   // A backend without keys does not exist, so this ends with what the last one said.
   const { length } = Buffer.from(token.split(".")[2] ?? "", "base64url");
   let fault: Refusal = refuse(

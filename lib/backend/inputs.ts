@@ -102,11 +102,36 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffe
   }
   // So clients send that they have nothing to say: nothing, null, or [], as PHP writes an empty array.
   const isEmpty = json === null || (Array.isArray(json) && json.length === 0);
-  const parsed = schema.safeParse(isEmpty ? {} : json);
+  const parsed = schema.safeParse(isEmpty ? {} : json, { error: inWords });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const at = z.core.toDotPath(issue?.path ?? []);
-  throw invalid(`${at ? `'${at}'` : "The body"} is not as it must be: ${issue?.message}.`);
+  throw invalid(`${at ? `'${at}'` : "The body"} ${toPredicate(issue?.message)}.`);
+}
+
+/** What is wrong with a field, for who wrote the request: our words for the commonest issues, zod's for the others. */
+const inWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is missing" : `must be of the type ${issue.expected}`;
+    case "unrecognized_keys":
+      return `has a field that is not listed: ${issue.keys.join(", ")}`;
+    case "too_small":
+      return issue.origin in units ? "must not be empty" : `must be at least ${issue.minimum}`;
+    case "too_big": {
+      const unit = units[issue.origin];
+      return unit ? `must have at most ${issue.maximum} ${unit}` : `must be at most ${issue.maximum}`;
+    }
+    default:
+      return undefined;
+  }
+};
+
+const units: Record<string, string> = { string: "characters", array: "items" };
+
+/** Our own words are a predicate; zod's are a sentence about something. */
+function toPredicate(message = ""): string {
+  return /^(?:is|has|must) /.test(message) ? message : `is not as it must be: ${message}`;
 }
 
 const page = {
@@ -146,12 +171,12 @@ export function parseQuery<Schema extends z.ZodType>(
   query: URLSearchParams,
 ): z.infer<Schema> {
   const names = [...query.keys()];
-  const parsed = schema.safeParse(Object.fromEntries(query));
+  const parsed = schema.safeParse(Object.fromEntries(query), { error: inWords });
   if (parsed.success && names.length === new Set(names).size) return parsed.data;
   const issue = parsed.error?.issues[0];
   if (!issue) throw invalid("A name is in the query more than once.");
   const at = issue.path.join(".");
-  throw invalid(`${at ? `'${at}' of the query` : "The query"} is not as it must be: ${issue.message}.`);
+  throw invalid(`${at ? `'${at}' of the query` : "The query"} ${toPredicate(issue.message)}.`);
 }
 
 /**
