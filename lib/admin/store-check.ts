@@ -38,7 +38,12 @@ export async function checkStore(): Promise<CheckResult> {
 /** Free space, of which a store needs as much again as it has: for a backup, a migration and its log of writes. */
 export async function checkDisk(): Promise<CheckResult> {
   const { dataDir, databaseUrl } = settings();
-  const { freeBytes, allBytes, share } = await measureDisk(dataDir);
+  const disk = await measureDisk(dataDir).catch((failure: NodeJS.ErrnoException) => {
+    if (databaseUrl && failure.code === "ENOENT") return undefined;
+    throw failure;
+  });
+  if (!disk) return fine(`nothing was written to ${dataDir} yet`);
+  const { freeBytes, allBytes, share } = disk;
   if (share && !databaseUrl)
     return warning(
       `${dataDir} is on ${share}, where SQLite can lose what it has written`,

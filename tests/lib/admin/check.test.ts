@@ -178,6 +178,14 @@ describe.each(engines)("check on $name", (engine) => {
     });
 
   if (engine.name === "PostgreSQL")
+    it("finds no fault where nothing has made DATA_DIR yet", async () => {
+      environment = { ...environment, DATA_DIR: `${environment.DATA_DIR}/unmade` };
+      expect((await operateAsUser("check")).stdout).toMatch(
+        /^✓ disk +nothing was written to \S+\/unmade yet$/m,
+      );
+    });
+
+  if (engine.name === "PostgreSQL")
     it("says of a database in another encoding than UTF-8 that it cannot store every name", async () => {
       const url = new URL(environment.DATABASE_URL ?? "");
       url.pathname += "_in_latin1";
