@@ -35,7 +35,7 @@ ${startLines(url)}
 | TypeScript | [corner-office-backend.ts](${clientRoutes.typescript.path}) | Node 22.18 or newer |
 | Python | [corner_office_backend.py](${clientRoutes.python.path}) | Python 3.9 or newer, the package \`cryptography\` |
 
-Each is one file with types. It signs every request, repeats what got no answer with the same key, waits for \`Retry-After\`, and tells what was refused from what is not known yet. If the clock of your machine is wrong, it takes the time from the \`Date\` of the answer that says so, and signs once more.
+Each is one file with types. It signs every request, repeats what got no answer with the same key, waits for \`Retry-After\`, and tells what was refused from what is not known yet. If the clock of your machine is wrong, it takes the time from the \`Date\` of the answer that says so, and signs once more. With the \`api\` of the programs above:
 
 ${programs("backend-client.mjs")}
 

@@ -43,7 +43,7 @@ export function startLines(url: string): string {
   const download = ({ path }: { path: string }) => code("sh", `curl -sSO ${url}${path}`);
   return `In the folder of the service, add a backend. Its private key is printed once, and stored nowhere else:
 
-${code("sh", `npm run -s admin -- backend add ${backend} --may read,spend > ${backend}.pem`)}
+${code("sh", `(umask 077; npm run -s admin -- backend add ${backend} --may read,spend > ${backend}.pem)`)}
 
 Fetch [the client](#the-client-files), one file:
 
@@ -53,7 +53,7 @@ Save this next to it as \`spend.ts\`, with the email of an account that has cred
 
 ${code("ts", quickStart(url, backend))}
 
-Run it, with Node 22.18 or newer; \`npx node\` is the one of the service:
+Run it, with Node 22.18 or newer; \`npx node\` is the one of the service. Elsewhere, a \`package.json\` next to it has to say \`"type": "module"\`:
 
 ${code("sh", "npx node spend.ts")}
 

@@ -61,7 +61,9 @@ Other types can be added: answer what you do not know with 204. \`webhook.test\`
 
 ## Verify a delivery
 
-Deliveries are signed as [Standard Webhooks](https://www.standardwebhooks.com) says: \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. Use its library, the secret as it was printed, and the body as it came. For ${formerSecretHours} hours after \`webhook rotate\`, there are two signatures. With \`webhook add --ed25519\` you get a public key (\`whpk_…\`), and the signature is \`v1a\`.
+Deliveries are signed as [Standard Webhooks](https://www.standardwebhooks.com) says: \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. Use its library, the secret as it was printed, and the body as it came. For ${formerSecretHours} hours after \`webhook rotate\`, there are two signatures. 
+
+With \`webhook add --ed25519\` you get a public key, which its libraries do not know yet: the base64 after \`whpk_\` is the key, and what follows \`v1a,\` is its signature of \`<webhook-id>.<webhook-timestamp>.<body>\`, in base64. Refuse a timestamp that is more than five minutes off.
 
 ${programs("receiver.mjs", "receiver.py")}
 
