@@ -6,6 +6,7 @@ import { type Actor, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
 import { findTimeZone } from "@/lib/mail/kind";
 import { type ChangeToken, findEmailChange, isWaiting } from "@/lib/mail/links/email-change-token";
 import { enqueueMail } from "@/lib/mail/outbox/outbox";
@@ -48,7 +49,7 @@ export async function askForEmail(
     const mailbox_hash = hashMailbox(to);
     // The mailbox, however it is written.
     await lockEmail(transaction, mailbox_hash);
-    await lockAccount(transaction, account_id);
+    if (!(await lockAccount(transaction, account_id))) throw new ApiError("forbidden");
     const recent = await transaction
       .selectFrom("email_changes")
       .select(["account_id", "mailbox_hash"])

@@ -44,6 +44,9 @@ export async function startInTurn(
   const confirmed_at_ms = session.confirmed_by ? nowMs : null;
   const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: by };
   const sessions = await makeRoom(transaction, account, nowMs);
+  // The browser that a token is made in may have ended since the caller read it.
+  const { made_in } = session;
+  if (made_in && !sessions.some(({ id }) => id === made_in)) throw new ApiError("signed_out");
   await changeInTurn(transaction, { by, what, account, sessions }, nowMs, async (transaction) => {
     await deleteExpiredOf(transaction, account.id, nowMs);
     await transaction

@@ -123,6 +123,13 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
     expect(await stage.query(`SELECT id FROM email_changes WHERE until_ms > ${nowMs}`)).toHaveLength(1);
   });
 
+  it("to ask for another email finds the account gone, and refuses", async () => {
+    const { id } = await admit();
+    const ask = () => askForEmail(db, { id, email }, { to: "new@example.com" }, nowMs);
+    await expect(behind(`DELETE FROM accounts WHERE id = '${id}'`, ask)).rejects.toThrow("may not run");
+    expect(await stage.query("SELECT kind FROM sign_in_mails")).toEqual([]);
+  });
+
   it("to confirm an email finds the account gone, and mails nobody", async () => {
     const { id } = await admit();
     await askForEmail(db, { id, email }, { to: "new@example.com", isMailProved: true }, nowMs);
