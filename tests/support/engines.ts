@@ -6,11 +6,13 @@ import { createDatabase } from "@/tests/support/databases";
 import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { forOthers, removeStandingBy, requireUntouched } from "@/tests/support/standing-by";
-import { type OpenStore, openEmbedded, openPostgres } from "@/tests/support/stores";
+import { type OpenStore, openEmbedded, openPostgres, type Rows } from "@/tests/support/stores";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 /** A fresh store of one engine, empty but for its signing key, which a test can change without the service. */
 export type Stage = OpenStore & {
+  /** Reads by several statements. */
+  queryAll: (sql: string[]) => Promise<Rows[]>;
   /** Opens it as one more instance would, until it is cleared. */
   open: () => Promise<Db>;
   /** Makes every write of the service hang, and every read too if `freezeStopsReads` is set. */
@@ -53,12 +55,13 @@ const embedded: Engine = {
   async prepare({ isEmpty = false, isAlone = isEmpty || inject("isAlone"), until = "file" } = {}) {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
-    const { environment, query, begin, rollBack, change } = openEmbedded(dataDir);
+    const { environment, query, queryAll, begin, rollBack, change } = openEmbedded(dataDir);
     const opened = openedStores({ dataDir });
     if (isAlone && !isEmpty) await removeStandingBy(query);
     return {
       environment,
       query: (sql) => query(forOthers(sql)),
+      queryAll: (sql) => queryAll(sql.map(forOthers)),
       open: opened.open,
       freezeStopsReads: false,
       freeze: () => begin(),
@@ -84,12 +87,13 @@ const postgres = (serverUrl: string): Engine => ({
     behindProxy.port = String(port);
     // By default each process asks for TLS, is refused, asks which host takes writes, and connects for the third time.
     behindProxy.search = "sslmode=disable";
-    const { environment, query, change, close } = openPostgres(databaseUrl, behindProxy.href);
+    const { environment, query, queryAll, change, close } = openPostgres(databaseUrl, behindProxy.href);
     const opened = openedStores({ databaseUrl: conflicts ? behindProxy.href : databaseUrl, dataDir: "" });
     if (isAlone && !isEmpty) await removeStandingBy(query);
     return {
       environment,
       query: (sql) => query(forOthers(sql)),
+      queryAll: (sql) => queryAll(sql.map(forOthers)),
       open: opened.open,
       freezeStopsReads: true,
       freeze: proxy.freeze,

@@ -1,5 +1,5 @@
 import { forOthers } from "@/tests/support/standing-by";
-import type { OpenStore, Rows } from "@/tests/support/stores";
+import { type OpenStore, quote, type Rows } from "@/tests/support/stores";
 
 /** Those of accounts and of what they buy, each after those that its rows name. */
 const tables = [
@@ -41,9 +41,4 @@ export async function replaceStore({ environment, change }: OpenStore, copy: Row
     ].join(";\n"),
   );
   await commit();
-}
-
-function quote(value: unknown): string {
-  if (value === null) return "NULL";
-  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }

@@ -30,6 +30,12 @@ export function openEmbedded(dataDir: string) {
       db.close();
       return rows;
     },
+    async queryAll(sql: string[]): Promise<Rows[]> {
+      const db = open();
+      const all = sql.map((each) => db.prepare(each).all());
+      db.close();
+      return all;
+    },
     /** Begins a transaction that stays open. */
     begin(statement = "BEGIN IMMEDIATE") {
       holder = open();
@@ -60,6 +66,8 @@ export function openPostgres(databaseUrl: string, reachedAt = databaseUrl) {
   return {
     environment: { ...besideDatabaseUrl, DATABASE_URL: reachedAt, SIGN_IN: "local" } as Environment,
     query: async (sql: string): Promise<Rows> => (await direct.query(sql)).rows,
+    queryAll: (sql: string[]): Promise<Rows[]> =>
+      Promise.all(sql.map(async (each) => (await direct.query(each)).rows)),
     async change(sql: string) {
       const client = await direct.connect();
       await client.query(`BEGIN; ${sql}`);
@@ -101,4 +109,10 @@ export async function createStore(engine: EngineName): Promise<OpenStore> {
   const postgres = await server;
   if (!postgres) throw new Error("PostgreSQL is not installed");
   return openPostgres(await createDatabase(postgres.url));
+}
+
+/** A value of a row in SQL. */
+export function quote(value: unknown): string {
+  if (value === null) return "NULL";
+  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
 }

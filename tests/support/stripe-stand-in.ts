@@ -270,6 +270,20 @@ export class StripeStandIn {
     await this.server?.stop();
   }
 
+  /** All that it has, to be brought back. */
+  copy(): () => void {
+    const maps = Object.values(this).filter((value) => value instanceof Map && value !== this.remembered);
+    const [copies, remembered] = [structuredClone(maps) as typeof maps, new Map(this.remembered)];
+    return () => {
+      const again = structuredClone(copies) as typeof maps;
+      for (const [at, map] of [...maps, this.remembered].entries()) {
+        map.clear();
+        for (const [key, value] of again[at] ?? remembered) map.set(key, value);
+      }
+      this.events = [];
+    };
+  }
+
   /** Takes the events that are waiting to be delivered, oldest first. */
   takeEvents(): Event[] {
     return this.events.splice(0);
