@@ -7,7 +7,9 @@ import { createFolder } from "@/tests/support/leash";
 it("a copy has what was committed while something else was reading an earlier state", async () => {
   const dataDir = createFolder();
   const writer = new DatabaseSync(join(dataDir, "store.sqlite"));
-  writer.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (words TEXT); INSERT INTO notes VALUES ('early')");
+  writer.exec(
+    "PRAGMA journal_mode = WAL; CREATE TABLE notes (words TEXT); INSERT INTO notes VALUES ('early')",
+  );
   const reader = new DatabaseSync(join(dataDir, "store.sqlite"));
   reader.exec("BEGIN; SELECT * FROM notes");
   writer.exec("INSERT INTO notes VALUES ('committed late')");
