@@ -34,9 +34,12 @@ const costOf = (packs: string | undefined) => ({
 const toCredits = (packs: string | undefined) =>
   linkTo(ownerPages.billing, packs ? "Buy credits" : "See your credits", "optional");
 
-/** The packs that are sold to an account: to those with a paid plan that stay. */
-const packsFor = ({ plan, deletes_at_ms, currency }: Owner, readPrice: ReadPrice, nowMs: number) =>
-  plan === "licensed" && deletes_at_ms === null ? packsInWords({ currency, readPrice, nowMs }) : undefined;
+/** Whether packs are sold to an account: to those with a paid plan that stay. */
+const areSoldTo = ({ plan, deletes_at_ms }: Owner) => plan === "licensed" && deletes_at_ms === null;
+
+/** The packs that are sold to an account. */
+const packsFor = (owner: Owner, readPrice: ReadPrice, nowMs: number) =>
+  areSoldTo(owner) ? packsInWords({ currency: owner.currency, readPrice, nowMs }) : undefined;
 
 type Owner = Awaited<ReturnType<ReturnType<typeof limitsOf>["executeTakeFirstOrThrow"]>>;
 
@@ -51,7 +54,7 @@ export const creditMails = {
       if (!owner) return undefined;
       const { top_up_price, top_up_below_thousandths: buysBelow, currency } = owner;
       const automatic =
-        top_up_price !== null && mail.left < (buysBelow ?? 0)
+        areSoldTo(owner) && top_up_price !== null && mail.left < (buysBelow ?? 0)
           ? ((await packInWords(top_up_price, { currency, readPrice, nowMs })) ?? "A pack of credits")
           : undefined;
       const packs = automatic ? undefined : await packsFor(owner, readPrice, nowMs);

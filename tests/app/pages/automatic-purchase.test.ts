@@ -28,22 +28,26 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
 
   it("are named in the mail about few credits, which says else that nothing is charged", async () => {
     const [buyer, other] = [await admit(150), (await shop.admitLicensed("--credits", "150")).buyer];
-    for (const { id, browser } of [buyer, other])
+    const [leaver, lapsed] = [await admit(150), await admit(150)];
+    for (const { id, browser } of [buyer, other, leaver, lapsed])
       await browser.submit("/home/credits/limits", { account: id, limit: "", below: "120" });
+    await leaver.browser.submit("/home/account/delete", { account: leaver.id });
+    await stage.query(`UPDATE accounts SET plan = 'hobby' WHERE id = '${lapsed.id}'`);
     const costs = async ({ email }: Buyer) =>
       (await mailsTo(service.dataDir, email)).flatMap(({ subject = "", text = "" }) =>
         subject.includes("fewer than") ? [/^Cost: .*(?:\n.+)*?(?=\n\w+: |\n\n)/m.exec(text)?.[0]] : [],
       );
-    await spend(buyer, "60");
-    await spend(other, "60");
+    for (const one of [buyer, other, leaver, lapsed]) await spend(one, "60");
     await eventually(async () =>
-      expect([await costs(buyer), await costs(other)]).toEqual([
+      expect([await costs(buyer), await costs(other), await costs(leaver), await costs(lapsed)]).toEqual([
         [
           expect.stringMatching(
             /^Cost: 500 credits for €10, bought automatically\s+unless this month has had as many as you allow$/,
           ),
         ],
         ["Cost: Nothing, unless you buy more"],
+        ["Cost: Nothing"],
+        ["Cost: Nothing"],
       ]),
     );
     await round();
