@@ -67,12 +67,18 @@ export class SendError extends Error {
   readonly mayArrive: boolean;
   /** We send too fast: how long to send nothing at all. */
   readonly pauseMs: number;
+  /** It is about the address that the mail is to, which a stranger may have typed. */
+  readonly isOfRecipient: boolean;
 
-  constructor(message: string, known: { mayRetry: boolean; mayArrive?: boolean; pauseMs?: number }) {
+  constructor(
+    message: string,
+    known: { mayRetry: boolean; mayArrive?: boolean; pauseMs?: number; isOfRecipient?: boolean },
+  ) {
     super(message);
     this.mayRetry = known.mayRetry;
     this.mayArrive = known.mayArrive ?? false;
     this.pauseMs = known.pauseMs ?? 0;
+    this.isOfRecipient = known.isOfRecipient ?? false;
   }
 }
 
@@ -93,9 +99,9 @@ export async function trySending(mailSender: Sender, render: () => Mail): Promis
     metrics()?.mails.inc({ outcome: "not taken" });
     // Compared by name, because another bundle of this process may have created the sender, with its own class.
     if ((failure as Error).name === "SendError") {
-      const { mayRetry, pauseMs } = failure as SendError;
-      // A permanent refusal of one mail, or a request to slow down, is not an outage.
-      note({ isAway: mayRetry && pauseMs === 0 });
+      const { mayRetry, pauseMs, isOfRecipient } = failure as SendError;
+      // A permanent refusal of one mail, one of its recipient for now, or a request to slow down, is not an outage.
+      note({ isAway: mayRetry && pauseMs === 0 && !isOfRecipient });
       return failure as SendError;
     }
     log().error({ err: failure }, "a mail could not be made");

@@ -74,6 +74,10 @@ const pauseMs = 1000; // 1 second
 /** A refusal of the mail that is about its recipient's address or mailbox, or its size or form (RFC 3463 §3). */
 const aboutThisMail = /\b5\.(1\.([1-6]|10)|2\.[1-4]|3\.4|6\.\d+)\b/;
 /**
+ * The same for now: Postfix refuses a domain that DNS does not know so, until it may know it (`unknown_address_reject_code`).
+ */
+const aboutThisRecipient = /\b4\.(1\.([1-6]|10)|2\.\d)\b/;
+/**
  * A refusal of the recipient that is about us: policy (RFC 3463 §3.8), no relaying for us, our name or address, of which
  * Postfix and Exim say only here what they think, or how much we have sent, for which providers have no code in common.
  */
@@ -108,5 +112,6 @@ function toSendError(failure: NodemailerError): SendError {
     mayRetry: !isRefused,
     mayArrive: !responseCode,
     pauseMs: isBusy ? pauseMs : 0,
+    isOfRecipient: command === "RCPT TO" && aboutThisRecipient.test(response) && !aboutUs.test(response),
   });
 }

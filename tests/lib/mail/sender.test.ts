@@ -221,13 +221,27 @@ describe("SMTP", async () => {
   it("tries every 4xx again, wherever it comes, and what is about our name, and `check` shows the greeting and what the relay said", async () => {
     const tarpit =
       "421-4.7.0 Try again later, closing connection. (EHLO)\r\n421 4.7.0 For more, see the help.";
-    for (const [at, reply, message, pauseMs] of [
+    for (const [at, reply, message, pauseMs, isOfRecipient = false] of [
       ["", "421 4.3.2 too many connections", "smtp: 421 4.3.2 CONN", 1000],
       ["", "450 4.7.0 wait", "smtp: 450 4.7.0 CONN", 1000],
       ["EHLO", tarpit, "smtp: 421 4.7.0 EHLO", 0],
       ["MAIL", "421 4.3.2 closing", "smtp: 421 4.3.2 MAIL FROM", 1000],
       ["MAIL", "452 4.3.1 no space", "smtp: 452 4.3.1 MAIL FROM", 0],
-      ["RCPT", "450 4.2.0 greylisted", "smtp: 450 4.2.0 RCPT TO", 0],
+      ["RCPT", "450 4.2.0 greylisted", "smtp: 450 4.2.0 RCPT TO", 0, true],
+      [
+        "RCPT",
+        "450 4.1.2 <x@no.example>: Recipient address rejected: Domain not found",
+        "smtp: 450 4.1.2 RCPT TO",
+        0,
+        true,
+      ],
+      ["RCPT", "451 4.3.5 Server configuration problem", "smtp: 451 4.3.5 RCPT TO", 0],
+      [
+        "RCPT",
+        "450 4.1.8 <office@example.com>: Sender address rejected: Domain not found",
+        "smtp: 450 4.1.8 RCPT TO",
+        0,
+      ],
       ["RCPT", "421 4.7.28 rate", "smtp: 421 4.7.28 RCPT TO", 1000],
       ["RCPT", "450 4.7.1 <office>: Helo command rejected: Host not found", "smtp: 450 4.7.1 RCPT TO", 0],
       [
@@ -244,6 +258,9 @@ describe("SMTP", async () => {
       const refused = { message, mayRetry: true, mayArrive: false, pauseMs };
       expect(await failureOf(sender.send(mail)), reply).toEqual(refused);
       expect(relay.connections, "one attempt is one connection").toBe(1);
+      await trySending(sender, () => mail);
+      const isBusy = pauseMs > 0;
+      expect(outageSince("mail") !== undefined, `an outage: ${reply}`).toBe(!isBusy && !isOfRecipient);
       if (at === "EHLO")
         await expect(sender.check()).rejects.toThrow(
           "to our greeting as office.example.com: it said to EHLO: 421-4.7.0 Try again later, closing connection. (EHLO) 421 4.7.0 For more, see the help.",
