@@ -91,10 +91,10 @@ export function checkClock(store: string, storeMs: number): CheckResult | undefi
 
 /** Whether all reads see what was written, the role may read and write every table, each character can be stored, and the clocks agree. */
 async function checkPostgres(db: Db, databaseUrl: string): Promise<CheckResult> {
-  const { splitsReads } = await import("@/lib/db/postgres/hosts");
-  if (await splitsReads(databaseUrl))
+  const { readsStandby } = await import("@/lib/db/postgres/hosts");
+  if (await readsStandby(databaseUrl))
     return fault(
-      "some reads are led to a standby, which may lack what was just written: sessions seem to have ended, and ended ones go on",
+      "reads are led to a standby, which may lack what was just written: sessions seem to have ended, and ended ones go on",
       "Turn that off at the pooler in DATABASE_URL (load_balance_mode = off in Pgpool-II), or name the primary.",
     );
   const { rows: missing } = await sql<{ what: string }>`

@@ -212,20 +212,19 @@ async function connectTo(ways: Way[]): Promise<{ client: pg.Client; way: Way }> 
 const readsAsked = 8;
 
 /**
- * Whether one address leads some reads to a standby, which may lack what was just written, as Pgpool-II does before a pair
- * unless it is told otherwise (bitnami/charts#2483, pgpool/pgpool2#119). Each connection is led by chance.
+ * Whether one address, which takes writes, leads reads to a standby, which may lack what was just written, as Pgpool-II does
+ * before a pair unless it is told otherwise (bitnami/charts#2483, pgpool/pgpool2#119). Each connection is led by chance.
  */
-export async function splitsReads(url: string): Promise<boolean> {
+export async function readsStandby(url: string): Promise<boolean> {
   const [ways, ...others] = hostsOf(url);
-  const found = new Set<unknown>();
-  for (let n = 0; ways && others.length === 0 && n < readsAsked && found.size < 2; n++) {
+  for (let n = 0; ways && others.length === 0 && n < readsAsked; n++) {
     const { client } = await connectTo(ways);
     // Unlike SHOW, it is a read to every pooler, and none takes its function for one that writes.
     const asked = client.query("SELECT current_setting('transaction_read_only') AS answer");
     const { rows } = await asked.finally(() => client.end().catch(() => {}));
-    found.add(rows[0]?.answer);
+    if (rows[0]?.answer === "on") return true;
   }
-  return found.size > 1;
+  return false;
 }
 
 /** The way to the store's host that accepts writes. Throws if none of several does. */
