@@ -178,9 +178,15 @@ export function auditedAccount(email: string) {
 export async function findAccount(db: Db, email: string, nowMs = Date.now()): Promise<Account> {
   const row = await accountBy(db, "email", email.toLowerCase()).select(accountAt(nowMs)).executeTakeFirst();
   if (!row) {
+    const invitations = db.selectFrom("invitations").select("id").where("accepted_at_ms", "is", null);
+    const isInvited = await hasRow(
+      invitations.where("email", "=", email.toLowerCase()).where("expires_at_ms", ">", nowMs),
+    );
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
-      hint: "See 'account list', or add one with 'account add'.",
+      hint: isInvited
+        ? "They were invited, and have not accepted: 'invite' again says what they will have."
+        : "See 'account list', or add one with 'account add'.",
     });
   }
   const account = parseAccount(row, nowMs);

@@ -242,8 +242,8 @@ async function checkClientAddress(): Promise<CheckResult> {
   if (trustedProxyHops > 0) {
     const found = await askForProxies(appUrl, Date.now());
     const detail = `appended by ${trustedProxyHops} trusted proxies${agents}`;
-    if (found === undefined)
-      return fine(`${detail}; ${appUrl} cannot be asked from here, so they were not counted`);
+    if (typeof found === "string")
+      return fine(`${detail}; ${appUrl} cannot be asked from here, so they were not counted: ${found}`);
     return found === trustedProxyHops ? fine(detail) : warning(...describeWrongHops(trustedProxyHops, found));
   }
   if (!isBehindUnknownProxy) return fine(`the address of the socket${agents}`);

@@ -79,7 +79,7 @@ Each write needs an \`Idempotency-Key\` of up to 255 characters, without a comma
 
 ## Amounts
 
-\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. It is more than 0, or 0 where a hold is settled. Answers have numbers. \`balance\` is what can be spent after the request: the sum of the entries without what is held, never below 0.
+\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. It is more than 0, or 0 where a hold is settled. Answers have numbers, which the Python file gives as \`int\` and \`Decimal\`. \`balance\` is what can be spent after the request: the sum of the entries without what is held, never below 0.
 
 ## Addresses
 

@@ -24,8 +24,8 @@ export function countProxies(
   return chain.filter((entry) => entry.trim() !== invented && entry.trim() !== "").length;
 }
 
-/** Asks the service at its public address how many proxies are before it; `undefined` if it does not say. */
-export async function askForProxies(appUrl: string, nowMs: number): Promise<number | undefined> {
+/** Asks the service at its public address how many proxies are before it, or returns in words why it does not say. */
+export async function askForProxies(appUrl: string, nowMs: number): Promise<number | string> {
   const headers = {
     [probe]: keyedHash("proxy-probe:v1", String(minuteOf(nowMs))),
     "x-forwarded-for": invented,
@@ -34,8 +34,9 @@ export async function askForProxies(appUrl: string, nowMs: number): Promise<numb
   try {
     const answer = await fetch(new URL(path, appUrl), { headers, redirect: "error", signal });
     const [, count] = /^proxies (\d+)$/m.exec(await answer.text()) ?? [];
-    return count === undefined ? undefined : Number(count);
-  } catch {
-    return undefined;
+    return count === undefined ? `it answers ${answer.status}` : Number(count);
+  } catch (failure) {
+    const { message, cause } = failure as Error & { cause?: Error };
+    return cause?.message || message;
   }
 }

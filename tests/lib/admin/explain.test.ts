@@ -154,6 +154,12 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
     await service.adminJson("waitlist", "invite", "new@example.com");
     const invited = "There is no account: they have not accepted their invitation.";
     expect((await explain("new@example.com")).signIn).toBe(invited);
+    expect(
+      await operate(["account", "set", "new@example.com", "--plan", "hobby"], service.environment),
+    ).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("They were invited, and have not accepted: 'invite' again says"),
+    });
     expect((await service.admin("emails", "list", "new@example.com")).stdout).toMatch(/ invitation +.* sent/);
     await stage.query(
       `UPDATE invitations SET expires_at_ms = ${clock.now()} WHERE email = 'new@example.com'`,
