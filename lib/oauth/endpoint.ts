@@ -69,7 +69,9 @@ async function exchange(call: Call): Promise<ResponseParts> {
   );
   if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
   if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
-  if (await isAccessTokenRevoked(call, form, answer)) return { status: 200, body: null };
+  const isRevocation = path === revocation.path;
+  if (isRevocation && (answer.status === 200 || (await isAccessTokenRevoked(call, form, answer))))
+    return revoked;
   if (isTokenPath(path)) return issueTokens(call, form, asked, answer);
   const isCode = path === device.path && answer.status === 200;
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
@@ -84,6 +86,9 @@ function addKnown(form: URLSearchParams, { kind, clientId, redirectUri }: Adapte
   if (kind === "AuthorizationCode" && !form.has("redirect_uri"))
     form.set("redirect_uri", String(redirectUri));
 }
+
+/** Nothing that is said here counts (RFC 7009 §2.2), but some libraries take no answer that is not JSON (lelylan/simple-oauth2#350). */
+const revoked: ResponseParts = { status: 200, body: {} };
 
 /**
  * Whether the library has left an access token to us (RFC 7009 §2.1), and it is of no use any more. It is valid as long as the

@@ -70,19 +70,20 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     it("is disconnected by the revocation of its access token too, which never fails", async () => {
       const tokens = await connect();
       const revoke = async (token: string, client_id = "native") => {
-        const { status, text } = await service.submit("/oauth/revoke", { client_id, token });
-        return [status, text && JSON.parse(text).error];
+        const { status, headers, text } = await service.submit("/oauth/revoke", { client_id, token });
+        expect(headers["content-type"]).toMatch(/^application\/json/);
+        return [status, status === 200 ? text : JSON.parse(text).error];
       };
       const ours = await service.token("ceo@example.com");
       expect(await revoke(ours)).toEqual([400, "unsupported_token_type"]);
       expect(await service.statusFor(ours)).toBe(200);
-      expect(await revoke(`${tokens.access_token}x`)).toEqual([200, ""]);
+      expect(await revoke(`${tokens.access_token}x`)).toEqual([200, "{}"]);
       expect(await entitlement(tokens.access_token)).toBe(200);
-      expect(await revoke(tokens.access_token)).toEqual([200, ""]);
+      expect(await revoke(tokens.access_token)).toEqual([200, "{}"]);
       await eventually(async () => expect(await entitlement(tokens.access_token)).toBe(401));
       await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject({ error: "invalid_grant" });
-      expect(await revoke(tokens.access_token)).toEqual([200, ""]);
-      expect(await revoke(tokens.refresh_token ?? "")).toEqual([200, ""]);
+      expect(await revoke(tokens.access_token)).toEqual([200, "{}"]);
+      expect(await revoke(tokens.refresh_token ?? "")).toEqual([200, "{}"]);
     });
 
     it("connects a device by its code", async () => {
