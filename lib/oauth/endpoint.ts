@@ -1,4 +1,3 @@
-import { decodeJwt } from "jose";
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { settings } from "@/lib/config/settings";
@@ -12,6 +11,7 @@ import { connectEndpoints, isTokenPath } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
+import { OAuthState } from "@/lib/oauth/adapter";
 import { endAppSession, grantOfSession } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, readClientHeaders, targetFor, withoutEmpty } from "@/lib/oauth/authorization-request";
@@ -77,6 +77,8 @@ async function exchange(call: Call): Promise<ResponseParts> {
   return render(answer, isCode ? { ...Object(answer.body), interval: pollSeconds } : answer.body);
 }
 
+const grants = new OAuthState("Grant");
+
 /** Adds what clients leave out of a request whose code or token says it. */
 function addKnown(form: URLSearchParams, { kind, clientId, redirectUri }: AdapterPayload = {}): void {
   // anthropics/claude-code#53021 with a refresh token, openid/AppAuth-iOS#864 with a device code.
@@ -103,8 +105,12 @@ async function isAccessTokenRevoked(
   const token = form.get("token") ?? "";
   const verified = await verifyToken(token, nowMs);
   if (!verified) return true;
-  if (decodeJwt(token).client_id !== form.get("client_id")) return false;
-  await endAppSession(await store(), grantOfSession(verified.sessionId), "app end", nowMs);
+  const grantId = grantOfSession(verified.sessionId);
+  const grant = await grants.find(grantId);
+  // Where it is gone, so is the session. Only the token of a browser has no audience, and never had one.
+  if (!grant) return verified.audience !== undefined;
+  if (grant.clientId !== form.get("client_id")) return false;
+  await endAppSession(await store(), grantId, "app end", nowMs);
   return true;
 }
 

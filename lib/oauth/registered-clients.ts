@@ -34,7 +34,10 @@ const registration = z.object({
 type Registration = z.infer<typeof registration>;
 
 /** Whether an id is that of a client that registered; no operator can add one like it. */
-export const isRegistered = (id: string) => id.startsWith(idPrefix) || isUnlistedDocument(id);
+export const isRegistered = (id: string) => containsItself(id) || isUnlistedDocument(id);
+
+/** Whether an id contains the metadata that its client registered, and so is up to 1.5 KB long. */
+export const containsItself = (id: string) => id.startsWith(idPrefix);
 
 /** Whether a client registers by a metadata document that is not listed, where apps may register and documents are read. */
 export function isUnlistedDocument(id: string): boolean {

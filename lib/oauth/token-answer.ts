@@ -10,6 +10,7 @@ import type { ResponseParts } from "@/lib/http/response";
 import { appSessionId, describeEnd } from "@/lib/oauth/app-session";
 import type { TokenSession } from "@/lib/oauth/authorization-server";
 import type { Exchange, IssuedToken } from "@/lib/oauth/exchange";
+import { containsItself } from "@/lib/oauth/registered-clients";
 import { narrowResource } from "@/lib/oauth/resources";
 import { rotateTokens } from "@/lib/oauth/token-rotation";
 
@@ -37,7 +38,7 @@ export async function issueTokens(
     return { status: 400, body: { error: "invalid_target", error_description } };
   }
   const { endsAtMs, ...session } = account.session as TokenSession;
-  const { accountId: subject, grantId = "", jti, scope, clientId: client_id, jkt } = accessToken;
+  const { accountId: subject, grantId = "", jti, scope, clientId: client_id = "", jkt } = accessToken;
   const proof = jkt && { jwt: headers.get("dpop") ?? "", thumbprint: jkt, owner: subject };
   const fault = proof && (await findRepeat(proof, nowMs));
   if (fault) return refuseProof(fault);
@@ -45,7 +46,14 @@ export async function issueTokens(
     subject,
     sessionId: appSessionId(grantId),
     endsAtMs: Math.min(nowMs + oauthSeconds.accessToken * 1000, endsAtMs),
-    extra: { aud, jti, scope, client_id, ...(jkt && { cnf: { jkt } }) },
+    extra: {
+      aud,
+      jti,
+      scope,
+      // Windows' vault, in which many clients keep what we answer, takes 1,280 characters (apify/mcpc#409).
+      ...(!containsItself(client_id) && { client_id }),
+      ...(jkt && { cnf: { jkt } }),
+    },
   };
   // Before anything is used up.
   const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);

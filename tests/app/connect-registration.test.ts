@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startService, startStage } from "@/tests/support/block";
@@ -75,6 +76,29 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     const back = await answerApp(browser, service, asked);
     expect(back.startsWith(`${redirect_uri}?`)).toBe(true);
     expect(new URL(back).searchParams.get("code")).toMatch(/./);
+  });
+
+  // mistralai/mistral-vibe#872, coralogix/cx-cli#199: Windows' vault takes 2,560 bytes, of UTF-16, for all that is answered
+  it("gets tokens that fit into what a client for Windows keeps secrets in, however much it has registered", async () => {
+    const client_name = "Visual Studio Code";
+    const uris = ["http://127.0.0.1:33418/", "http://localhost:33418/", "http://localhost/"];
+    const hosts = ["vscode.dev", "insiders.vscode.dev"];
+    const redirect_uris = [redirect, ...uris, ...hosts.map((host) => `https://${host}/redirect`)];
+    const id = await idOf({ client_name, redirect_uris });
+    const resource = `${service.url}/mcp/account`;
+    const asked = `${addressFor(id)}&${new URLSearchParams({ resource })}`;
+    const back = await answerApp(browser, service, asked);
+    const { status, text } = await redeemCode(service, id, redirect, back);
+    expect([status, text.length < 1150]).toEqual([200, true]);
+    const { access_token, refresh_token } = JSON.parse(text);
+    expect(decodeJwt(access_token)).not.toHaveProperty("client_id");
+    // No other app can end its session by that token.
+    const revoke = async (client_id: string) =>
+      (await service.submit("/oauth/revoke", { client_id, token: access_token })).status;
+    const grant = { client_id: id, grant_type: "refresh_token", refresh_token };
+    const renew = async () => (await service.submit("/oauth/token", grant)).status;
+    expect([await revoke(await idOf()), await renew()]).toEqual([400, 200]);
+    expect([await revoke(id), await renew()]).toEqual([200, 400]);
   });
 
   it("may register a loopback address with * for any port, which the answer leaves out", async () => {

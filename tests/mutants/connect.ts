@@ -218,6 +218,18 @@ export const connect: Mistakes = {
     },
   },
   "tests/app/connect-registration.test.ts": {
+    "lib/oauth/token-answer.ts": {
+      "the tokens of an app that registered are too long for what keeps them": [
+        "!containsItself(client_id) && ",
+        "",
+      ],
+    },
+    "lib/oauth/endpoint.ts": {
+      "an app ends the session of another by its access token": [
+        'grant.clientId !== form.get("client_id")',
+        "!grant.clientId",
+      ],
+    },
     "lib/oauth/clients.ts": {
       "a registered app stays known after registration is switched off": [
         "settings().connectRegistration || !isRegistered(id)",

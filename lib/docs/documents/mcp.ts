@@ -1,4 +1,5 @@
-import { sessionDays } from "@/lib/config/lifetimes";
+import { describeSeconds } from "@/lib/config/durations";
+import { oauthSeconds, sessionDays } from "@/lib/config/lifetimes";
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
@@ -96,7 +97,7 @@ ${code(
 | Field | What to fill in |
 | --- | --- |
 | MCP server | \`${clients.accountAddress}\` |
-| Client ID | the whole \`client_id\` of the answer; it lasts for a day, and once you have connected as long as a connection |
+| Client ID | the whole \`client_id\` of the answer; it lasts for ${describeSeconds(oauthSeconds.registeredClient)}, and as long again from each time that an owner approves or keeps the app |
 | Client secret | nothing, or any text if the form insists: it is not read |
 | Authorization URL | \`${settings().appUrl}${authorization.path}\` |
 | Token URL, refresh URL | \`${settings().appUrl}${token.path}\` |
