@@ -76,12 +76,18 @@ function pathItem(name: OperationName) {
   return { [method.toLowerCase()]: describeOperation(name, operation, method) };
 }
 
+/** The first paragraph, without its links: ChatGPT's actions take 300 characters (developers.openai.com/api/docs/actions/production). */
+function describeBriefly(markdown: string): string {
+  const [first = ""] = markdown.split("\n\n");
+  return first.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+}
+
 function describeOperation(name: OperationName, operation: Operation, method: string) {
   const { access, path, summary } = operation;
   return {
     operationId: method === "GET" ? `get${name[0]?.toUpperCase()}${name.slice(1)}` : name,
     summary,
-    description: makePortable(operationWords[name].about),
+    description: describeBriefly(operationWords[name].about),
     tags: [tags[access].name],
     externalDocs: {
       description: "Samples in curl, TypeScript and Python",

@@ -119,7 +119,9 @@ export const operationWords: Record<
     searched: "credit left remaining usage spend money how many",
   },
   unsubscribe: {
-    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. ${whatGoesOn("the")}. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
+    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. ${whatGoesOn("the")}.
+
+Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
     searched: "stop stopped onboarding email emails mail mails newsletter which",
   },

@@ -49,6 +49,14 @@ describe("the API description", () => {
     }
   });
 
+  it("says of an operation no more than ChatGPT's actions take", () => {
+    for (const methods of Object.values(openApiDocument().paths))
+      for (const { description, summary } of Object.values(methods)) {
+        expect(summary).toMatch(/^.{10,300}$/);
+        expect(description).toMatch(/^[^[\n]{40,300}$/);
+      }
+  });
+
   it("says of an entitlement that is denied why it is, as its answer does", () => {
     const described = openApiDocument().paths[operations.entitlement.path]?.get as Described;
     const denials = Object.entries(described.responses).filter(([, response]) =>
