@@ -22,7 +22,8 @@ export const mcpServer = {
   origin: "any",
   quota: "mcp",
   takes: "mcp",
-  caching: "no-store",
+  // Proxies compress what is large, which some clients ask for and do not undo: modelcontextprotocol/python-sdk#2649.
+  caching: "no-store, no-transform",
   anyOrigin: corsOfMcp,
 } as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
 

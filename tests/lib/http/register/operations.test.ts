@@ -16,9 +16,9 @@ describe("the register", () => {
     { path: "/api/entitlement", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
     { path: "/api/credits/balance", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
     { path: "/api/email/unsubscribe", methods: ["POST", "OPTIONS"], caching: "no-store" },
-    { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
-    { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
-    { path: "/mcp/account", methods: ["POST", "OPTIONS"], caching: "no-store" },
+    { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store, no-transform" },
+    { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store, no-transform" },
+    { path: "/mcp/account", methods: ["POST", "OPTIONS"], caching: "no-store, no-transform" },
   ])("holds $path of the specification", (specified) => {
     expect(addresses).toContainEqual(specified);
   });
