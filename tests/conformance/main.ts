@@ -13,11 +13,20 @@ import { Service } from "@/tests/support/service";
 
 /** The scenarios of each revision that test what the service offers. */
 const offered: Record<string, string[]> = {
-  "2025-11-25": ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"],
+  "2025-11-25": [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+  ],
   "2026-07-28": [
     "server-stateless",
     "tools-list",
     "resources-list",
+    "prompts-list",
+    "input-required-result-unsupported-methods",
     "sep-2164-resource-not-found",
     "caching",
     "dns-rebinding-protection",
