@@ -1,6 +1,6 @@
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { settings } from "@/lib/config/settings";
-import { type MakePublication, type Publication, publish } from "@/lib/docs/publication-handler";
+import { type MakePublication, type Publication, plainText, publish } from "@/lib/docs/publication-handler";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { pages } from "@/lib/http/register/pages";
 import { wellKnown } from "@/lib/http/register/publications";
@@ -27,6 +27,7 @@ const rows: Record<keyof typeof wellKnown, MakePublication> = {
   mcpResourceUnderApi: describeResource,
   mcpServer: describeMcpServer,
   apiCatalog: describeApis,
+  openAiChallenge: proveToOpenAi,
   securityTxt: writeSecurityTxt,
 };
 
@@ -63,6 +64,12 @@ async function listPublicKeys(): Promise<Publication> {
     use: "sig",
   }));
   return { mediaType: "application/jwk-set+json", body: { keys } };
+}
+
+/** The token by which OpenAI knows that the host is its developer's: developers.openai.com/apps-sdk/deploy/submission. */
+function proveToOpenAi(): Publication | undefined {
+  const { openAiChallenge } = settings();
+  return openAiChallenge === undefined ? undefined : plainText([openAiChallenge]);
 }
 
 /** The MCP server's `server.json`, in the format of the MCP registry, named after our host. */

@@ -122,6 +122,7 @@ export function parseSettings(environment: Environment) {
     privacyUrl: env.PRIVACY_URL,
     termsUrl: env.TERMS_URL,
     connectClients: env.CONNECT_CLIENTS,
+    openAiChallenge: env.OPENAI_APPS_CHALLENGE,
     connectRegistration: env.CONNECT_REGISTRATION === "on",
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     proxyKeepAliveSeconds: env.PROXY_KEEP_ALIVE_SECONDS,
@@ -300,6 +301,10 @@ const environmentSchema = z.object({
   PRIVACY_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   TERMS_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   CONNECT_CLIENTS: clientDocuments,
+  OPENAI_APPS_CHALLENGE: z
+    .string()
+    .regex(/^[!-~]{1,200}$/, "must be the token from OpenAI alone")
+    .optional(),
   CONNECT_REGISTRATION: oneOf("on", "off").default("on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   PROXY_KEEP_ALIVE_SECONDS: wholeNumber(1, 86_400).default(4200),

@@ -98,6 +98,15 @@ it("/.well-known/api-catalog links to every endpoint, the description, the docum
   }
 });
 
+it("/.well-known/openai-apps-challenge is the operator's token alone, and nothing without one", async () => {
+  const path = "/.well-known/openai-apps-challenge";
+  expect((await service.ask(path)).status).toBe(404);
+  const listed = await startService({ OPENAI_APPS_CHALLENGE: "A467Dv1LPRa1lx-_wJsqHtyqKXDRCIVDnRA2xskw8" });
+  const { status, headers, text } = await listed.ask(path);
+  expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
+  expect(text).toBe("A467Dv1LPRa1lx-_wJsqHtyqKXDRCIVDnRA2xskw8");
+});
+
 describe("/.well-known/security.txt", () => {
   it("has a contact and expires within a year (RFC 9116)", async () => {
     const { text } = await service.ask("/.well-known/security.txt");

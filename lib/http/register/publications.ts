@@ -24,6 +24,7 @@ export const wellKnown = {
   mcpResourceUnderApi: { path: "/.well-known/oauth-protected-resource/api/mcp", ...forConnecting },
   mcpServer: { path: "/.well-known/mcp/server.json", ...published },
   apiCatalog: { path: "/.well-known/api-catalog", ...published },
+  openAiChallenge: { path: "/.well-known/openai-apps-challenge", ...published },
   securityTxt: { path: "/.well-known/security.txt", ...published },
 } as const satisfies Record<string, Route>;
 

@@ -327,6 +327,7 @@ describe("parseSettings", () => {
       "APP_SECRET=short": "must be 32 characters or more",
       "HSTS_INCLUDE_SUBDOMAINS=yes": "must be true or false",
       "SUPPORT_EMAIL=help": "must be an email address",
+      "OPENAI_APPS_CHALLENGE=openai-apps-challenge: A467": "must be the token from OpenAI alone",
       "SOURCE_URL=example.com": "must be an http(s) address",
       "APPS=Desk | macOS | ftp://a.example":
         "must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
