@@ -46,8 +46,6 @@ async function exchange(call: Call): Promise<ResponseParts> {
   const form = withoutEmpty(call.fields);
   const clientHeaders = readClientHeaders(headers, form);
   const malformed = findMalformed(call, form);
-  if (malformed && !isForBrowsers(path))
-    return { status: 400, body: { error: "invalid_request", error_description: malformed } };
   if (malformed) throw new RefusedRequest(malformed);
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
   const { credential, session, grant } = await consumeExchangeLimit(call, form, uid);
@@ -206,12 +204,22 @@ function explain(thrown: ApiError, { headers, path, requestId }: Call): Response
   // Whatever failed here has used nothing up, so the client can send its request again.
   const error = thrown.code === "internal_error" ? new ApiError("unavailable") : thrown;
   const answer = errorParts(error);
+  if (!isForBrowsers(path)) return { ...answer, body: inWordsOfOAuth(error) };
   if (!headers.get("accept")?.includes("text/html")) return answer;
   if (error instanceof RefusedRequest) return redirectTo({ to: error.page });
   if (error.status === 413) return redirectTo({ to: appProblem });
-  if (error.status < 500 || !isForBrowsers(path)) return answer;
+  if (error.status < 500) return answer;
   const words = "Reload this page in a moment. If it happens again, quote reference";
   return { ...answer, body: `${error.message} ${words} ${requestId}.\n` };
+}
+
+/**
+ * A refusal as programs read it (RFC 6749 §5.2). At any other shape, and at `server_error`, both official MCP clients give up what
+ * they have and ask their owner anew: for a limit, and in an outage. `temporarily_unavailable` is that of §4.1.2.1.
+ */
+function inWordsOfOAuth({ status, message }: ApiError): object {
+  const isForNow = status === 429 || status >= 500;
+  return { error: isForNow ? "temporarily_unavailable" : "invalid_request", error_description: message };
 }
 
 function refuseClient({ query, requestId }: Call, { fault, reason }: Refusal): RefusedRequest {

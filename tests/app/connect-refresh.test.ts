@@ -241,7 +241,10 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
       expect(status, text).toBe(503);
       expect(Number(headers["retry-after"])).toBeGreaterThanOrEqual(5);
       expect(Number(headers["retry-after"])).toBeLessThanOrEqual(30);
-      expect(JSON.parse(text).error.code).toBe("unavailable");
+      expect(JSON.parse(text)).toEqual({
+        error: "temporarily_unavailable",
+        error_description: expect.any(String),
+      });
     };
     const takeErrors = async () => {
       for (const service of services) {

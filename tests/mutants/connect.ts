@@ -217,6 +217,11 @@ export const connect: Mistakes = {
       "the list of documents has addresses of this machine": "isName && ",
     },
   },
+  "tests/lib/mcp/authorization.test.ts": {
+    "lib/oauth/endpoint.ts": {
+      "an agent asks its owner anew in an outage": ['"temporarily_unavailable"', '"server_error"'],
+    },
+  },
   "tests/app/connect-registration.test.ts": {
     "lib/oauth/token-answer.ts": {
       "the tokens of an app that registered are too long for what keeps them": [

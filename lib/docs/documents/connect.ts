@@ -136,7 +136,7 @@ It must be normalized (equal to \`new URL(uri).href\`, but a host alone may go w
 | \`invalid_target\` | the \`resource\` is not one of ours, or more than the owner approved | use one of ours |
 | \`invalid_dpop_proof\`, \`use_dpop_nonce\` | the proof of its key is not valid, was used before, or is of a clock that differs; nothing was used up | sign another proof, in the second case with the \`DPoP-Nonce\` of the answer, and keep its tokens |
 | a page with a \`400\`, and no redirect | we cannot tell where the answer should go; the page says why | register again if it was not registered; otherwise tell its developer what the page says |
-| \`429\`, \`5xx\`, no network | a temporary failure | wait, keep its tokens, and send the same again |
+| \`temporarily_unavailable\` with a \`429\` or \`503\`, any other \`5xx\`, no network | a temporary failure | wait, keep its tokens, and send the same again |
 
 For ${ended} days after the end of a session, \`error_description\` says why it ended, and your app can show that text: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice.
 

@@ -97,6 +97,36 @@ describe.each(mcpClients)("$name", ({ connect }) => {
   );
 });
 
+describe.each(mcpClients)("$name whose renewal is refused for now", ({ connect }) => {
+  it("does not ask its owner anew, and goes on once it is accepted", async () => {
+    const saved = new AuthorizationStore("native");
+    let isRefused = false;
+    // What too many are answered that are not valid: as in an outage, but for the status.
+    const invalid = () =>
+      new URLSearchParams({ client_id: "native", grant_type: "refresh_token", refresh_token: "x" });
+    const token = `${service.url}/oauth/token`;
+    const sometimes = (address: string | URL, init: RequestInit = {}) =>
+      fetch(address, isRefused && String(address) === token ? { ...init, body: invalid() } : init);
+    const client = await connect(new URL("/mcp", service.url), { authProvider: saved, fetch: sometimes });
+    const read = () => client.callTool({ name: "get_credits_balance", arguments: {} });
+    await expect(read()).rejects.toThrow();
+    const back = new URL(await answerApp(browser, service, String(saved.requestUrl)));
+    await client.finish(back.searchParams);
+
+    const answers = () => fetch(token, { method: "POST", body: invalid() });
+    for (let status = 400; status === 400; ) ({ status } = await answers());
+    expect((await answers()).status).toBe(429);
+    isRefused = true;
+    saved.requestUrl = undefined;
+    saved.savedTokens = { ...saved.savedTokens, access_token: "expired" } as typeof saved.savedTokens;
+    const before = saved.savedTokens;
+    await expect(read()).rejects.toThrow();
+    expect([saved.requestUrl, saved.savedTokens]).toEqual([undefined, before]);
+    isRefused = false;
+    expect(await read()).toMatchObject({ structuredContent: { credits: 3 } });
+  });
+});
+
 describe.each(mcpClients)("$name with a fetch that proves its key (SEP-1932)", async ({ connect }) => {
   const service = await startService({ SIGN_IN: "local" });
   const owner = await Browser.admit(service, "bound@example.com", "--plan", "licensed");
