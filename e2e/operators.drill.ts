@@ -96,6 +96,7 @@ test("an account's changes keep their width next to a long name", async ({ page,
   await enrol(page, office, "-of-the-office-in-the-north");
   const email = await addAccount(office, "--plan", "hobby");
   await page.goto(`/account?email=${email}`);
+  await page.locator("summary", { hasText: "Change the balance" }).click();
   await page.getByLabel("Credits to add").fill("7.5");
   await page.getByLabel("Reason").fill("for patience");
   await page.getByRole("button", { name: "Change the balance" }).click();
@@ -138,6 +139,7 @@ test("a session that runs out in the middle of a form loses nothing that was typ
   await enrol(page, office);
   const email = await addAccount(office, "--plan", "licensed");
   await page.goto(`/account?email=${email}`);
+  await page.locator("summary", { hasText: "Change the balance" }).click();
   await page.getByLabel("Credits to add").fill("7.5");
   await page.getByLabel("Reason").fill("for “patience” & more");
   office.passTime(61 * 60_000);
@@ -161,7 +163,9 @@ test("the keyboard alone is enough", async ({ page, office }) => {
   await page.getByRole("link", { name: email }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: email })).toBeVisible();
-  await page.getByLabel("Credits to add").focus();
+  await page.locator("summary", { hasText: "Change the balance" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
   await page.keyboard.type("3");
   await page.keyboard.press("Tab");
   await page.keyboard.type("by keyboard");

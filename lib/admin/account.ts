@@ -4,7 +4,8 @@ import { describeChanges } from "@/lib/accounts/audit-trail";
 import { toCredits } from "@/lib/accounts/credits/ledger";
 import { askForEmail } from "@/lib/accounts/email-change";
 import { addAccount } from "@/lib/accounts/joining/invitations";
-import { act, option, shellAct } from "@/lib/admin/act";
+import { changeGift } from "@/lib/accounts/terms/gift";
+import { act, changesBetween, option, shellAct } from "@/lib/admin/act";
 import {
   limitsInWords,
   parseCount,
@@ -14,7 +15,7 @@ import {
   parseWords,
 } from "@/lib/admin/arguments";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
-import { accountFields, accountFormFields, type TypedTerms, toTerms } from "@/lib/admin/terms";
+import { accountFields, accountFormFields, giftInWords, type TypedTerms, toTerms } from "@/lib/admin/terms";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { mintLocalSubject } from "@/lib/auth/sessions/session";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
@@ -26,7 +27,7 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
-import { describeTerms, type Gift, givenTerms } from "@/lib/plans/terms";
+import { describeTerms, type Gift, giftOf, givenTerms } from "@/lib/plans/terms";
 import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: string; ended?: true; containing?: string; after?: string; limit?: number };
@@ -50,8 +51,10 @@ const addAccountAct = shellAct({
 export const setAccountAct = act({
   usage: "set <email>",
   words: "change an account; options that you leave out keep their values",
-  effect:
-    "The API answers by it from the next request on. Once what you give ends, the account goes back to what it had before. What Stripe charges does not change. Another change takes it back.",
+  effect: {
+    does: "Apps are told so from their next check on. Once what you give ends, the account goes back to what it had before. What Stripe charges does not change.",
+    undo: "Another change takes it back.",
+  },
   examples: [
     "account set ceo@example.com --plan licensed",
     "account set ceo@example.com --feature voice --limit projects=50",
@@ -83,13 +86,22 @@ export const setAccountAct = act({
     const account = await setAccount(db, email, { ...toTerms(typed), by, requireSame }, nowMs);
     return toResult(db, account, await describeSources(db, account));
   },
+  async preview({ db, nowMs }, { email, ...typed }) {
+    const account = await findAccount(db, email, nowMs);
+    const now = giftOf(account, await findCustomer(db, account.id));
+    const then = changeGift(now, toTerms(typed), nowMs);
+    const plans = await readPlans(db);
+    const inWords = (gift: Gift) => giftInWords(gift, plans, nowMs);
+    return { whom: email, changes: changesBetween(inWords(now), inWords(then)) };
+  },
 });
 
 export const deleteAccountAct = act({
   usage: "delete <email>",
   words: "delete an account and all its data",
-  effect:
-    "The account goes now, with its credits, history, sessions, apps and passkeys, and its subscription at Stripe ends without a refund. The person can be invited again, to an empty account. It cannot be undone.",
+  effect: {
+    does: "The account goes now, with its credits, history, sessions, apps and passkeys, and its subscription at Stripe ends without a refund. The person can be invited again, to an empty account.",
+  },
   form: { path: "/account/delete", name: "delete the account", done: "The account is deleted." },
   async run({ db, by, nowMs, confirm, requireSeen }, { email }: { email: string }) {
     // An account that cannot be read can be deleted, too.
@@ -103,14 +115,21 @@ export const deleteAccountAct = act({
     await deleteAccount(db, email, by, nowMs);
     return { json: { deleted: email }, text: `Deleted ${account}.` };
   },
+  async preview({ db }, { email }) {
+    const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
+    const before = row && `${row.plan}, ${toCredits(row.credit_thousandths)} credits`;
+    return { whom: email, changes: [{ what: "Account", before, after: "gone" }] };
+  },
 });
 
 export const moveAccountAct = act({
   usage: "move <email> <to>",
   words:
     "move an account whose owner cannot read its email any more: both addresses get a mail, and the new one can confirm it a day later",
-  effect:
-    "For an owner who cannot read their mailbox any more. Be sure who asks you: anyone who reads the new email has the account, with all that is in it. The old email is told now and can stop it for a day; then the new one is asked, and nothing moves until it confirms.",
+  effect: {
+    does: "For an owner who cannot read their mailbox any more. Be sure who asks you: anyone who reads the new email has the account, with all that is in it. The old email is told now; a day later the new one is asked, and nothing moves until it confirms.",
+    undo: "The old email can stop it for a day. After that, another move takes it back.",
+  },
   examples: ["account move ceo@example.com new@example.com"],
   fields: { to: { label: "New email", subject: "The new email", parse: parseEmail } },
   form: {
@@ -119,15 +138,17 @@ export const moveAccountAct = act({
     done: "The old address was told, and can stop it for a day. Then the new one is asked.",
   },
   async run({ db, by, nowMs, confirm }, { email, to }: { email: string; to: string }) {
-    const account = await findAccount(db, email);
-    const whyNot = await findWhyNotMoved(db, to);
-    if (whyNot) throw new ApiError("invalid_request", whyNot);
+    const account = await findMovable(db, email, to);
     await confirm(
       `In a day, whoever reads ${to} can take over the account of ${email}, unless ${email} stops it.`,
     );
     const refused = await askForEmail(db, account, { to, operator: by }, nowMs);
     if (refused) throw new ApiError("invalid_request", moveRefusals[refused]);
     return { json: { asked: to }, text: `${email} was told, and can stop it. ${to} is asked in a day.` };
+  },
+  async preview({ db }, { email, to }) {
+    await findMovable(db, email, to);
+    return { whom: email, changes: [{ what: "Email", before: email, after: `${to}, once it confirms` }] };
   },
 });
 
@@ -138,6 +159,13 @@ const moveRefusals = {
     hint: "Try again tomorrow.",
   },
 };
+
+async function findMovable(db: Db, email: string, to: string): Promise<Account> {
+  const account = await findAccount(db, email);
+  const whyNot = await findWhyNotMoved(db, to);
+  if (whyNot) throw new ApiError("invalid_request", whyNot);
+  return account;
+}
 
 async function findWhyNotMoved(db: Db, to: string): Promise<{ message: string; hint: string } | undefined> {
   if (settings().signIn.kind !== "local")

@@ -44,19 +44,38 @@ export type ActField<Value> = {
   none?: Value;
 };
 
+/** What an act does to whom, and how it is taken back; without `undo` it cannot be. */
+export type Effect = { does: string; undo?: string };
+
+export const effectInWords = ({ does, undo = "It cannot be undone." }: Effect) => `${does} ${undo}`;
+
+/** One thing that an act changes, as it is now, if it is there already, and as it will be. */
+export type Change = { what: string; before?: string | undefined; after: string };
+
+/** What an act will do: whom it reaches, what changes for them, and its effect where that depends on whom. */
+export type Preview = { whom: string; changes: Change[]; effect?: Effect };
+
+/** What differs between two states, each in words by the names of what it has. */
+export const changesBetween = (before: Fields, after: Fields): Change[] =>
+  Object.entries(after).flatMap(([what, words]) =>
+    before[what] === words ? [] : [{ what, before: before[what], after: words }],
+  );
+
 /** A command of the operator: its words, from which its help and its completion are made, and what is given to it. */
 type Described<Given> = {
   /** The command in its group with its arguments, which are given by their names: `rotate <webhook>`. */
   usage: string;
   words: string;
-  /** Whom it reaches, what they keep or lose, and whether it can be taken back: for its help, and for the form. */
-  effect?: string;
+  /** What it does, for its help, its form, and the page that asks for a proof. */
+  effect?: Effect;
   /** For its help; by default one, with the usual arguments. `tests/lib/admin/main.test.ts` runs each. */
   examples?: string[];
   fields?: NoInfer<{ [Name in keyof Given]?: ActField<Exclude<Given[Name], undefined>> }>;
 };
 
 type Runs<Given, Output> = {
+  /** What `run` would change. Throws an `ApiError` for what it would refuse. */
+  preview?(call: Pick<ActCall, "db" | "nowMs">, given: NoInfer<Given>): Promise<Preview | undefined>;
   /** Does it, or throws an `ApiError` and changes nothing. */
   run(call: ActCall, given: Given): Promise<Output>;
 };

@@ -21,6 +21,12 @@ const readPermissions = (text: string) => {
   return isKnown ? permissions.filter((permission) => named.includes(permission)) : undefined;
 };
 
+/** What a backend may do. */
+export const mayInWords: Readonly<Record<Permission, string>> = {
+  read: "Read accounts",
+  spend: "Spend and hold credits",
+};
+
 const publicKey = {
   option: "--public-key <file>",
   words: "its public key, PEM or JWK; without it, a pair is made",
@@ -49,7 +55,7 @@ export const backendActs = {
   add: act({
     usage: "add <backend>",
     words: "add a backend; of a pair that is made, prints the private key, once",
-    effect: "It can call within a second. It can be removed at any time.",
+    effect: { does: "It can call within a second.", undo: "It can be removed at any time." },
     fields: {
       backend: { label: "Name", read: (typed) => typed },
       may: {
@@ -59,10 +65,7 @@ export const backendActs = {
         initial: ["read"],
         read: parser(readPermissions, "Choose what it may."),
         label: "It may",
-        ticks: { read: "Read accounts", spend: "Spend and hold credits" } satisfies Record<
-          Permission,
-          string
-        >,
+        ticks: mayInWords,
         shown: "read",
       },
       publicKey,
@@ -71,12 +74,18 @@ export const backendActs = {
     async run({ db, by, nowMs }, { backend: id, may, publicKey }: WithKey & { may: Permission[] }) {
       return describeAdded(db, id, await addBackend(db, { id, may, publicKey, by }, nowMs));
     },
+    preview: async (_, { backend, may }) => ({
+      whom: backend,
+      changes: [{ what: "It may", after: may.map((one) => mayInWords[one]).join(", ") }],
+    }),
   }),
   rotate: act({
     usage: "rotate <backend>",
     words: "give a backend a new key; the one before stays valid until the next rotation",
-    effect:
-      "The backend goes on working with either key, so nothing stops meanwhile. Rotate twice if a key was stolen: then the stolen one is refused.",
+    effect: {
+      does: "The backend goes on working with either key, so nothing stops meanwhile. Rotate twice if a key was stolen: then the stolen one is refused.",
+      undo: "The one before stays valid until the next rotation.",
+    },
     fields: { publicKey },
     form: {
       path: "/backends/rotate",
@@ -86,12 +95,18 @@ export const backendActs = {
     async run({ db, by, nowMs }, { backend: id, publicKey }: WithKey) {
       return describeAdded(db, id, await rotateBackend(db, { id, publicKey, by }, nowMs));
     },
+    preview: async (_, { backend, publicKey }) => ({
+      whom: backend,
+      changes: [{ what: "Key", after: publicKey ? "the one that you gave" : "a new one, shown once" }],
+    }),
   }),
   remove: act({
     usage: "remove <backend>",
     words: "remove a backend with its keys; the ledger keeps its name",
-    effect:
-      "Its requests are refused within a second. What it has spent stays spent, and the ledger keeps its name. It can be added again with the same key.",
+    effect: {
+      does: "Its requests are refused within a second. What it has spent stays spent, and the ledger keeps its name.",
+      undo: "It can be added again with the same key.",
+    },
     form: {
       path: "/backends/remove",
       name: "remove the backend",
@@ -102,6 +117,10 @@ export const backendActs = {
       await removeBackend(db, { id, by }, nowMs);
       return { json: { removed: id }, text: `Removed ${id}.` };
     },
+    preview: async (_, { backend }) => ({
+      whom: backend,
+      changes: [{ what: "Its requests", before: "are answered", after: "are refused" }],
+    }),
   }),
 };
 

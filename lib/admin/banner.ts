@@ -1,7 +1,7 @@
-import { act, type Fields, option, shellAct } from "@/lib/admin/act";
+import { act, changesBetween, type Fields, option, shellAct } from "@/lib/admin/act";
 import { parseInstant, parser, parseWords } from "@/lib/admin/arguments";
 import { asLines, type Result } from "@/lib/admin/print";
-import { asIso, toMinute } from "@/lib/config/instants";
+import { asIso, minuteInWords, toMinute } from "@/lib/config/instants";
 import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 const changed = "Someone changed the banner meanwhile: see above which one it is now.";
@@ -12,8 +12,10 @@ export const bannerActs = {
   set: act({
     usage: "set <kind> <message>",
     words: "show a notice: a promo on the public site, a warning everywhere",
-    effect:
-      "It takes the place of a notice that is there, and shows to those who closed that one too. It can be changed or removed at any time.",
+    effect: {
+      does: "It takes the place of a notice that is there, and shows to those who closed that one too.",
+      undo: "It can be changed or removed at any time.",
+    },
     examples: ["banner set warning 'We are down for repairs at noon' --ends 2027-01-31T13:00:00Z"],
     fields: {
       message: { parse: parseWords, label: "Text", subject: "The text" },
@@ -49,12 +51,19 @@ export const bannerActs = {
       await setBanner(db, { banner: stored, by, requireSame }, nowMs);
       return toResult(stored);
     },
+    async preview({ db }, { kind, message, starts, ends }) {
+      const then = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };
+      const now = await findBanner(db);
+      return { whom: readersOf[kind], changes: changesBetween(inWords(now), inWords(then)) };
+    },
   }),
   clear: act({
     usage: "clear",
     words: "remove the notice",
-    effect:
-      "It goes for everyone within half a minute. It is kept nowhere: to show it again, write it again.",
+    effect: {
+      does: "It goes for everyone within half a minute.",
+      undo: "It is kept nowhere: to show it again, write it again.",
+    },
     form: {
       path: "/announcement/clear",
       name: "clear the banner",
@@ -65,6 +74,13 @@ export const bannerActs = {
       await setBanner(db, { banner: undefined, by, requireSame }, nowMs);
       return toResult(undefined);
     },
+    async preview({ db }) {
+      const now = await findBanner(db);
+      return {
+        whom: readersOf[now?.kind ?? "promo"],
+        changes: changesBetween(inWords(now), inWords(undefined)),
+      };
+    },
   }),
   show: shellAct({
     usage: "show",
@@ -72,6 +88,20 @@ export const bannerActs = {
     run: async ({ db }) => toResult(await findBanner(db)),
   }),
 };
+
+const readersOf = {
+  promo: "Everyone, on the public pages",
+  warning: "Everyone, on every page",
+} satisfies Record<StoredBanner["kind"], string>;
+
+const inWords = (banner: StoredBanner | undefined): Fields => ({
+  Text: banner ? banner.message : "none",
+  ...(banner && {
+    Shown: banner.kind === "promo" ? "on public pages" : "on every page, as a warning",
+    From: banner.starts_at_ms === null ? "at once" : minuteInWords(banner.starts_at_ms),
+    Until: banner.ends_at_ms === null ? "it is removed" : minuteInWords(banner.ends_at_ms),
+  }),
+});
 
 /** The banner as the fields of its form show it. */
 export const bannerFields = (banner: StoredBanner | undefined): Fields => ({

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { fieldsOf, type ShellAct } from "@/lib/admin/act";
+import { effectInWords, fieldsOf, type Preview, type ShellAct } from "@/lib/admin/act";
 import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm } from "@/lib/admin/confirmation";
 import { print } from "@/lib/admin/print";
 import { answersWithinMs } from "@/lib/config/limits";
 import { type Db, migratedStore, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { toPrintable } from "@/lib/runtime/printable";
 
 /** What is parsed as null, of which commander would make an empty text. */
 const none = Symbol("none");
@@ -15,7 +16,7 @@ const none = Symbol("none");
 export function addCommand(group: Command, act: ShellAct): void {
   const { usage, words, effect } = act;
   const command = group.command(usage).summary(words);
-  command.description(effect ? `${words}\n\n${effect}` : words);
+  command.description(effect ? `${words}\n\n${effectInWords(effect)}` : words);
   const { registeredArguments } = command;
   const fields = new Map(fieldsOf(act));
   for (const argument of registeredArguments) {
@@ -61,7 +62,19 @@ function examplesOf({ usage, examples }: ShellAct, group: Command): string[] {
 async function run(act: ShellAct, confirm: typeof askToConfirm, given: Record<string, unknown>) {
   if ("runWithoutStore" in act) return act.runWithoutStore(confirm, given);
   const db = await openStore();
-  return act.run({ db, by: "operator", nowMs: Date.now(), confirm, requireSeen() {} }, given);
+  const nowMs = Date.now();
+  if (process.stderr.isTTY) showPreview(await act.preview?.({ db, nowMs }, given));
+  return act.run({ db, by: "operator", nowMs, confirm, requireSeen() {} }, given);
+}
+
+/** Tells a person at a terminal what will change, before they are asked. */
+function showPreview(preview: Preview | undefined): void {
+  if (!preview) return;
+  const { whom, changes } = preview;
+  const lines = changes.map(
+    ({ what, before, after }) => `  ${what}: ${before === undefined ? "" : `${before} → `}${after}`,
+  );
+  process.stderr.write(`${[whom, ...lines].map(toPrintable).join("\n")}\n`);
 }
 
 /**

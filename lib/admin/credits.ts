@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AddedBefore, addCredits, findAccount } from "@/lib/accounts/accounts";
-import { listCreditEntries, toCredits } from "@/lib/accounts/credits/ledger";
+import { listCreditEntries, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { act, option, shellAct } from "@/lib/admin/act";
 import { parseAmount, parser, parseWords } from "@/lib/admin/arguments";
 import { asIso } from "@/lib/config/instants";
@@ -13,7 +13,10 @@ type Given = { email: string; amount: number; reason: string; once?: string };
 export const addCreditsAct = act({
   usage: "add <email> <amount>",
   words: "add an amount to a balance; a negative amount reduces it",
-  effect: "The owner sees it with its reason at once. To take it back, enter the opposite amount.",
+  effect: {
+    does: "The owner sees it with its reason at once.",
+    undo: "To take it back, enter the opposite amount.",
+  },
   examples: ["credits add ceo@example.com 50 --reason 'a present'", "credits add ceo@example.com -2.5"],
   fields: {
     amount: { parse: parseAmount, label: "Credits to add (−5 removes)", subject: "The amount", as: "number" },
@@ -39,6 +42,15 @@ export const addCreditsAct = act({
     });
     const credits = toCredits(after);
     return { json: { email, credits }, text: `${email} has ${credits} credits.` };
+  },
+  async preview({ db, nowMs }, { email, amount, reason }) {
+    const now = spendable(await findAccount(db, email, nowMs));
+    const inWords = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
+    const changes = [
+      { what: "Credits", before: inWords(now), after: inWords(now + amount) },
+      { what: "Reason they read", after: reason },
+    ];
+    return { whom: email, changes };
   },
 });
 

@@ -19,18 +19,21 @@ export const personActs = {
   export: act({
     usage: "export <email>",
     words: "print all data about a person, as JSON",
-    effect: "A file with all that is stored about them. It changes nothing.",
+    effect: { does: "A file with all that is stored about them.", undo: "It changes nothing." },
     form: { path: "/account/export", name: "export everything about the person" },
     async run({ db, nowMs, confirm }, { email }: One) {
       const moved = await whoseFormerEmail(db, email).executeTakeFirst();
       if (moved) await confirm(`${movedTo(moved.email)} is not in this.`);
       return { json: objectInParts(await exportPerson(db, email, nowMs)), text: "" };
     },
+    preview: async (_, { email }) => ({ whom: email, changes: [] }),
   }),
   erase: act({
     usage: "erase <email>",
     words: "erase a person's email everywhere; this cannot be undone",
-    effect: `Their email goes now, everywhere: ${allOfThem}. It cannot be undone. Backups from before still have it.`,
+    effect: {
+      does: `Their email goes now, everywhere: ${allOfThem}. Backups from before still have it.`,
+    },
     form: {
       path: "/account/erase",
       name: "erase the person",
@@ -45,5 +48,9 @@ export const personActs = {
       const atClerk = settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";
       return { json: { erased: email }, text: `Erased ${email}. Backups still have it.${atClerk}` };
     },
+    preview: async (_, { email }) => ({
+      whom: email,
+      changes: [{ what: "All that is stored about them", before: "kept", after: "erased" }],
+    }),
   }),
 };

@@ -1,11 +1,14 @@
+import { toCredits } from "@/lib/accounts/credits/ledger";
 import {
+  countOnPlans,
   type DescribedPlan,
   listPlans,
+  maxCounted,
   type PlanChange,
   setPlan,
   showPlan,
 } from "@/lib/accounts/terms/plan-changes";
-import { act, type Fields, option, shellAct } from "@/lib/admin/act";
+import { act, changesBetween, type Fields, option, shellAct } from "@/lib/admin/act";
 import {
   collectFeature,
   collectLimitOr,
@@ -18,6 +21,7 @@ import {
   toLines,
 } from "@/lib/admin/arguments";
 import { asLines, asTable, type Result } from "@/lib/admin/print";
+import type { Db } from "@/lib/db/store";
 
 type Given = { plan: string } & Omit<PlanChange, "credit_thousandths"> & { credits?: number };
 
@@ -40,8 +44,10 @@ export const planActs = {
   set: act({
     usage: "set <plan>",
     words: "make a plan or change it, for everyone who has it: what you name is set, and the rest stays",
-    effect:
-      "Everyone who has the plan has the change with their next request. A price that you take out is sold to no one new, and who pays it goes on as before. Another change takes it back.",
+    effect: {
+      does: "Everyone who has the plan has the change with their next request. A price that you take out is sold to no one new, and who pays it goes on as before.",
+      undo: "Another change takes it back.",
+    },
     examples: [
       "plan set studio --title Studio --feature voice --limit assistants=7 --limit projects=20 --credits 100",
       "plan set studio --price price_monthly --price price_yearly",
@@ -113,12 +119,20 @@ export const planActs = {
       const changed = { ...change, credit_thousandths: credits };
       return toResult(await setPlan(db, plan, changed, { by, requireSame }, nowMs));
     },
+    async preview({ db }, { plan, ...change }) {
+      const now = (await listPlans(db)).find(({ name }) => name === plan);
+      const then = changed(now, change);
+      const whom = now ? await holdersOf(db, now) : "No account yet";
+      return { whom, changes: changesBetween(now ? formInWords(now) : {}, formInWords(then)) };
+    },
   }),
   retire: act({
     usage: "retire <plan>",
     words: "offer a plan to no one new; who has it keeps it",
-    effect:
-      "No one can buy it, or be given or invited to it, from now on. Who has it or an open invitation to it keeps it, pays as before and is told nothing. It can be offered again at any time, with its prices.",
+    effect: {
+      does: "No one can buy it, or be given or invited to it, from now on. Who has it or an open invitation to it keeps it, pays as before and is told nothing.",
+      undo: "It can be offered again at any time, with its prices.",
+    },
     examples: ["plan retire studio"],
     fields: name,
     form: {
@@ -130,10 +144,60 @@ export const planActs = {
       await showPlan(db, plan);
       return toResult(await setPlan(db, plan, { isOffered: false }, { by }, nowMs));
     },
+    async preview({ db }, { plan }) {
+      const change = {
+        what: "Offered to",
+        before: "anyone to whom it is sold or given",
+        after: "no one new",
+      };
+      return { whom: await holdersOf(db, await showPlan(db, plan)), changes: [change] };
+    },
   }),
 };
 
 const changedMeanwhile = "Someone changed this plan meanwhile: what you did not change shows what it is now.";
+
+/** The accounts that have a plan, in words. */
+export async function holdersOf(db: Db, { name, title }: Pick<DescribedPlan, "name" | "title">) {
+  const count = (await countOnPlans(db, [name])).get(name) ?? 0;
+  const some =
+    count > maxCounted ? `more than ${maxCounted.toLocaleString("en")}` : count.toLocaleString("en");
+  return `${title}: ${some} ${count === 1 ? "account has" : "accounts have"} it`;
+}
+
+type Contents = Omit<DescribedPlan, "name" | "retiredAt" | "position"> & { position?: number | undefined };
+
+const nothing: Contents = {
+  title: "",
+  description: "",
+  features: {},
+  limits: {},
+  creditsAMonth: 0,
+  prices: [],
+};
+
+/** A plan after a change. */
+function changed(now: Contents = nothing, { limits, credits, ...change }: Omit<Given, "plan">): Contents {
+  const named = Object.entries({ ...now.limits, ...limits });
+  const kept = named.filter((pair): pair is [string, number | null] => pair[1] !== "gone");
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return {
+    ...now,
+    ...Object.fromEntries(given),
+    limits: Object.fromEntries(kept),
+    creditsAMonth: credits === undefined ? now.creditsAMonth : toCredits(credits),
+  };
+}
+
+const formInWords = (plan: Contents): Fields => ({
+  Title: plan.title || "none",
+  "Line about it": plan.description || "none",
+  Features: Object.values(plan.features).join(", ") || "none",
+  Limits: limitsInWords(plan.limits) || "none",
+  "Credits a month": plan.creditsAMonth.toLocaleString("en"),
+  "Prices at Stripe": plan.prices.join(", ") || "none",
+  "Place in the order": String(plan.position ?? "last"),
+});
 
 /** A plan as the fields of its form show it. */
 export const planFields = (plan: DescribedPlan): Fields => ({

@@ -35,8 +35,10 @@ type Given = { email: string; session?: string; all?: boolean };
 export const endSessionAct = act({
   usage: "end <email> [session]",
   words: "end one session, or all with --all",
-  effect:
-    "There is no access from the next request on. The owner can sign in, or connect the app, again at any time.",
+  effect: {
+    does: "There is no access from the next request on.",
+    undo: "The owner can sign in, or connect the app, again at any time.",
+  },
   fields: { all: { option: "--all", words: "every session", read: (typed) => typed !== "" } },
   form: { path: "/account/sessions/end", name: "end the access", done: "Ended. It no longer has access." },
   async run({ db, by, nowMs, confirm }, { email, session: id, all }: Given) {
@@ -54,6 +56,12 @@ export const endSessionAct = act({
       });
     }
     return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
+  },
+  async preview({ db, nowMs }, { email, session: id }) {
+    const sessions = await listSessions(db, (await findAccount(db, email)).id, nowMs);
+    const ending = id ? sessions.filter((session) => session.id === id) : sessions;
+    const before = id ? (ending[0]?.name ?? countSessions(ending)) : countSessions(ending);
+    return { whom: email, changes: [{ what: "Access", before, after: "ended" }] };
   },
 });
 

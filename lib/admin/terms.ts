@@ -5,6 +5,7 @@ import { type ActField, type Fields, option } from "@/lib/admin/act";
 import {
   collectLimitOr,
   collectSlug,
+  limitsInWords,
   parseBalance,
   parseEnd,
   parseInstant,
@@ -14,9 +15,9 @@ import {
   parseWholeNumber,
   toLines,
 } from "@/lib/admin/arguments";
-import { toMinute } from "@/lib/config/instants";
-import { ownFeaturesOf, ownLimitsOf, slug } from "@/lib/plans/plan";
-import type { Given } from "@/lib/plans/terms";
+import { minuteInWords, toMinute } from "@/lib/config/instants";
+import { ownFeaturesOf, ownLimitsOf, type Plans, slug } from "@/lib/plans/plan";
+import { differs, type Gift, type Given } from "@/lib/plans/terms";
 
 /** The terms of an account as an operator gives them: its plan by the name. */
 export type TypedTerms = Omit<AccountTerms, "plan" | "given_plan"> & { plan?: string | undefined };
@@ -99,3 +100,31 @@ export const accountFormFields = (
   own_limits: toLines(ownLimitsOf(given)),
   given_ends_at_ms: toMinute(given.given_ends_at_ms),
 });
+
+/** A plan as it is given, and for how long: `Licence, for good` or `Studio, until 31 Jan 2027, 00:00 UTC, then Hobby`. */
+export function planAndEnd({ given, end }: Gift, plans: Plans, nowMs: number): string {
+  const titleIn = ({ given_plan, plan }: Given) => plans.get(given_plan ?? plan)?.title ?? given_plan ?? plan;
+  const title = titleIn(given);
+  if (given.plan === "trial") {
+    const endsAtMs = given.trial_ends_at_ms ?? 0;
+    return `${title}, ${endsAtMs <= nowMs ? "ended" : "until"} ${minuteInWords(endsAtMs)}`;
+  }
+  const lasts = end && differs(given, pickPlan(end.given));
+  return lasts
+    ? `${title}, until ${minuteInWords(end.atMs)}, then ${titleIn(end.given)}`
+    : `${title}, for good`;
+}
+
+const pickPlan = ({ plan, given_plan }: Given) => ({ plan, given_plan });
+
+/** What an operator gives an account, in words. */
+export function giftInWords(gift: Gift, plans: Plans, nowMs: number): Fields {
+  const { given, end } = gift;
+  return {
+    Plan: planAndEnd(gift, plans, nowMs),
+    "Assistants at most": given.assistant_limit === null ? "as in the plan" : String(given.assistant_limit),
+    "Features beyond the plan": ownFeaturesOf(given).join(", ") || "none",
+    "Limits in place of the plan’s": limitsInWords(ownLimitsOf(given)) || "none",
+    "Given until": end ? minuteInWords(end.atMs) : "no end",
+  };
+}

@@ -1,7 +1,8 @@
-import { act, option, shellAct } from "@/lib/admin/act";
+import { act, type Change, option, type Preview, shellAct } from "@/lib/admin/act";
 import { parseInstant, parser } from "@/lib/admin/arguments";
 import { asTable, type Result } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
+import type { Db } from "@/lib/db/store";
 import { type EventType, eventTypeNames } from "@/lib/events/event";
 import {
   addWebhook,
@@ -20,7 +21,7 @@ import { titleOf } from "@/lib/plans/plan";
 type One = { webhook: string };
 
 /** For example "Account created" for `account.created`. */
-const inWords = (name: EventType) => titleOf(name.replace(".", " "));
+export const eventInWords = (name: string) => titleOf(name.replace(".", " "));
 
 export const webhookActs = {
   list: shellAct({
@@ -35,7 +36,10 @@ export const webhookActs = {
   add: act({
     usage: "add <url>",
     words: "send events to an address; prints its secret, once",
-    effect: "It gets what happens from now on, and nothing from before. It can be removed at any time.",
+    effect: {
+      does: "It gets what happens from now on, and nothing from before.",
+      undo: "It can be removed at any time.",
+    },
     fields: {
       url: { label: "Address of the receiver" },
       events: {
@@ -43,7 +47,7 @@ export const webhookActs = {
         words: "only these, with commas between them",
         parse: parser(parseTypes, `The events are ${eventTypeNames.join(", ")}.`),
         label: "Events it gets; all of them if none is ticked",
-        ticks: Object.fromEntries(eventTypeNames.map((name) => [name, inWords(name)])),
+        ticks: Object.fromEntries(eventTypeNames.map((name) => [name, eventInWords(name)])),
       },
       ed25519: {
         option: "--ed25519",
@@ -55,20 +59,28 @@ export const webhookActs = {
       { db, by, nowMs },
       { url, events, ed25519 = false }: { url: string; events?: EventType[]; ed25519?: boolean },
     ) => tell(await addWebhook(db, { url, types: events, isAsymmetric: ed25519, by }, nowMs)),
+    preview: async (_, { url, events }) => ({
+      whom: url,
+      changes: [{ what: "Is sent", after: events ? events.map(eventInWords).join(", ") : "all events" }],
+    }),
   }),
   rotate: act({
     usage: "rotate <webhook>",
     words: "make a new secret; the one before signs too for a day",
-    effect:
-      "The new secret is shown once. Give it to the receiver within a day: until then each event is signed with both, so nothing is missed. The one before cannot be had back.",
+    effect: {
+      does: "The new secret is shown once. Give it to the receiver within a day: until then each event is signed with both, so nothing is missed.",
+      undo: "The one before cannot be had back.",
+    },
     form: { path: "/webhooks/rotate", name: "rotate the secret" },
     run: async ({ db, by, nowMs }, { webhook }: One) => tell(await rotateWebhook(db, webhook, { by }, nowMs)),
+    preview: ({ db }, { webhook }) => previewOf(db, webhook, { what: "Secret", after: "a new one" }),
   }),
   remove: act({
     usage: "remove <webhook>",
     words: "send nothing more to an address, also not what waits",
-    effect:
-      "Nothing is sent there from now on, and what waits for it is lost. It cannot be undone; one that is added again has another secret.",
+    effect: {
+      does: "Nothing is sent there from now on, and what waits for it is lost. One that is added again has another secret.",
+    },
     form: {
       path: "/webhooks/remove",
       name: "remove the webhook",
@@ -79,6 +91,8 @@ export const webhookActs = {
       await removeWebhook(db, webhook, { by }, nowMs);
       return { json: { removed: webhook }, text: `Removed ${webhook}.` };
     },
+    preview: ({ db }, { webhook }) =>
+      previewOf(db, webhook, { what: "What happens", before: "is sent there", after: "is not sent there" }),
   }),
   test: act({
     usage: "test <webhook>",
@@ -94,7 +108,7 @@ export const webhookActs = {
   resend: act({
     usage: "resend <webhook>",
     words: "send an event again, or all since an instant",
-    effect: "The receiver gets them once more, with the ids that they had.",
+    effect: { does: "The receiver gets them once more, with the ids that they had." },
     fields: {
       event: { option: "--event <event>", words: "the id of one" },
       since: {
@@ -120,6 +134,11 @@ export const webhookActs = {
     },
   }),
 };
+
+async function previewOf(db: Db, webhook: string, change: Change): Promise<Preview> {
+  const { url = webhook } = (await listWebhooks(db)).find(({ id }) => id === webhook) ?? {};
+  return { whom: url, changes: [change] };
+}
 
 /** What a receiver verifies signatures with. It is shown nowhere again. */
 export type Added = { id: string; secret?: string; publicKey?: string };

@@ -21,6 +21,15 @@ export function describeDistance(atMs: number, nowMs: number): string {
   return unit ? relative.format(Math.round(distanceSeconds / seconds), unit) : "now";
 }
 
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** For example `31 Jan 2027`, in UTC. */
+export const dayInWords = (atMs: number): string => day.format(atMs);
+
+/** For example `31 Jan 2027, 09:05 UTC`. */
+export const minuteInWords = (atMs: number): string =>
+  `${day.format(atMs)}, ${new Date(atMs).toISOString().slice(11, 16)} UTC`;
+
 /** In UTC to the minute, as a browser's `datetime-local` field has it; empty without one. */
 export function toMinute(atMs: number | null | undefined): string {
   return atMs == null ? "" : new Date(atMs).toISOString().slice(0, 16);

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import { PostForm } from "@/app/(pages)/post-form";
-import { Light } from "@/app/(pages)/status-light";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, accountStates, isSomeones } from "@/lib/accounts/accounts";
+import { accountStates, isSomeones } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { type AccountSearch, searchAccounts } from "@/lib/accounts/list/account-search";
 import { asIso } from "@/lib/config/instants";
@@ -16,9 +15,9 @@ import { FilterLinks } from "@/lib/office/filter-links";
 import { FindForm, nothingFound, planOptions, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
+import { groupsOf, State, stateWords } from "@/lib/office/state";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
-import { licensedTag } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, selectLicences } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
@@ -89,14 +88,14 @@ async function show(call: OfficeCall) {
         {...filter}
         name="state"
         words="State"
-        options={{ "": "any", ...stateWords }}
+        options={{ "": "Any", ...stateWords }}
         current={trials ? "-" : state}
       />
       <FilterLinks
         {...filter}
         name="plan"
         words="Plan"
-        options={{ "": "any", ...planOptions(plans, plan) }}
+        options={{ "": "Any", ...planOptions(plans, plan) }}
         current={trials ? "-" : plan}
       />
       {settings().billing && (
@@ -104,7 +103,7 @@ async function show(call: OfficeCall) {
           {...filter}
           name="payment"
           words="Payment"
-          options={{ "": "any", due: "due" }}
+          options={{ "": "Any", due: "Due" }}
           current={trials ? "-" : payment}
         />
       )}
@@ -131,9 +130,9 @@ async function show(call: OfficeCall) {
                 )}
               </>
             ),
-            Status: ({ account, licence }) => {
-              const { light, tag } = standingOf(account, licence, nowMs);
-              return <Light colour={light[0]}>{tag === licensedTag ? light[1] : tag}</Light>;
+            State: ({ account, licence }) => {
+              const standing = standingOf(account, licence, nowMs);
+              return <State standing={standing} groups={groupsOf(standing)} />;
             },
             Plan: ({ account }) =>
               (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
@@ -169,14 +168,7 @@ async function show(call: OfficeCall) {
   );
 }
 
-const stateWords: Record<AccountState, string> = {
-  licensed: "licensed",
-  trial: "on a trial",
-  "trial-ended": "trial ended",
-  hobby: "hobby",
-};
-
-const trialLists = { running: "running", ended: "ended, newest first" };
+const trialLists = { running: "Running", ended: "Ended, newest first" };
 
 /** The accounts, each with its licence from Stripe. */
 async function withLicences(db: Db, rows: Row[]) {

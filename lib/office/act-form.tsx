@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { PostForm } from "@/app/(pages)/post-form";
-import { type Act, type ActField, type Fields, fieldsOf } from "@/lib/admin/act";
+import { type Act, type ActField, effectInWords, type Fields, fieldsOf } from "@/lib/admin/act";
 import { knownArguments } from "@/lib/admin/arguments";
 import type { ResponseParts } from "@/lib/http/response";
 import {
@@ -29,6 +29,9 @@ export function formOf<Given, Json>(
     ...(act.needsNoProof ? formAt : formWithProof)(path),
     ...words,
     effect: act.effect,
+    ...(act.preview && {
+      preview: async (call: OfficeCall) => act.preview?.(call, readGiven(act as Act, call) as Given),
+    }),
     async run(call) {
       const asks = {
         confirm: async () => {}, // who sends the form has read what it does
@@ -100,16 +103,28 @@ export function ActForm({
             />
           ),
       )}
-      {act.effect && <p className="effect">{act.effect}</p>}
+      {act.effect && <p className="effect">{effectInWords(act.effect)}</p>}
       {children}
     </PostForm>
   );
 }
 
-/** The form of an act behind its name: what it does is read before its button can be pressed. */
-export function ActFold({ title, isOpen, ...form }: ActFormProps & { title: string; isOpen?: boolean }) {
+type ActFoldProps = ActFormProps & {
+  title: string;
+  isOpen?: boolean | undefined;
+  /** Whether it is the first thing to do on its page. */
+  isFirst?: boolean;
+};
+
+/**
+ * The form of an act behind its name: what it does is read before its button can be pressed. It is open if it has come back,
+ * by default if any of its fields has.
+ */
+export function ActFold({ title, isOpen, isFirst, ...form }: ActFoldProps) {
+  const { act, call } = form;
+  const hasComeBack = fieldsOf(act).some(([name, { label }]) => label && call.typed(name) !== undefined);
   return (
-    <details className="fold" open={isOpen}>
+    <details className={isFirst ? "fold act first" : "fold act"} open={isOpen ?? hasComeBack}>
       <summary>{title}</summary>
       <ActForm {...form} />
     </details>

@@ -1,54 +1,77 @@
 import { bannerActs, bannerFields } from "@/lib/admin/banner";
-import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, formOf } from "@/lib/office/act-form";
+import { Facts } from "@/lib/office/facts";
 import { formAt, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Table } from "@/lib/office/table";
-import { Instant, UntrustedText } from "@/lib/office/values";
-import { findBanner } from "@/lib/site-banner";
+import { Instant } from "@/lib/office/values";
+import { findBanner, type StoredBanner } from "@/lib/site-banner";
 
 async function show(call: OfficeCall) {
   const current = await findBanner(call.db);
-  const message = call.typed("message") ?? current?.message ?? "";
-  const kind = call.typed("kind") ?? current?.kind;
+  const typed = call.typed("message") || undefined;
   return (
     <>
       <p className="lead">One notice at the top of the site, for everyone.</p>
-      <h2>Now</h2>
-      <Table
-        rows={current ? [current] : []}
-        columns={{
-          Text: ({ message }) => <UntrustedText>{message}</UntrustedText>,
-          Kind: ({ kind }) => kind,
-          From: ({ starts_at_ms }) => <Instant atMs={starts_at_ms} />,
-          To: ({ ends_at_ms }) =>
-            ends_at_ms === null ? "until it is removed" : <Instant atMs={ends_at_ms} />,
-        }}
-        whenEmpty="There is none now."
-      />
-      {current && (
-        <ActFold title="Remove it" act={clear} call={call} current={bannerFields(current)}>
-          <button type="submit" className="danger">
-            Remove the banner
-          </button>
+      {current ? <Now {...current} /> : <p className="quiet">There is none now.</p>}
+      <div className="actions">
+        <ActFold
+          title={current ? "Put another in its place" : "Publish one"}
+          act={set}
+          call={call}
+          current={bannerFields(current)}
+          className="fields"
+          isFirst
+          isOpen={current === undefined || undefined}
+        >
+          <div className="actions">
+            <button type="submit" className="plain" formAction={preview.path}>
+              See how it looks
+            </button>
+            <button type="submit">Publish the banner</button>
+          </div>
         </ActFold>
-      )}
-      <h2>{current ? "Put another in its place" : "Publish one"}</h2>
-      <ActForm act={set} call={call} current={bannerFields(current)} className="fields">
-        <div className="actions">
-          <button type="submit" className="plain" formAction={preview.path}>
-            See how it looks
-          </button>
-          <button type="submit">Publish the banner</button>
-        </div>
-      </ActForm>
-      {message !== "" && <Preview message={message} kind={kind} />}
+        {current && (
+          <ActFold title="Remove it" act={clear} call={call} current={bannerFields(current)}>
+            <button type="submit" className="danger">
+              Remove the banner
+            </button>
+          </ActFold>
+        )}
+      </div>
+      {typed !== undefined && <Preview message={typed} kind={call.typed("kind")} />}
     </>
   );
 }
 
-function Preview({ message, kind }: { message: string; kind: string | undefined }) {
+/** The notice that is set: where it shows and for how long, and how it looks. */
+function Now({ message, kind, starts_at_ms, ends_at_ms }: StoredBanner) {
+  return (
+    <section className="card">
+      <Facts
+        facts={{
+          Shows: kind === "promo" ? "On public pages" : "On every page, as a warning",
+          From: starts_at_ms === null ? "It was published" : <Instant atMs={starts_at_ms} />,
+          Until: ends_at_ms === null ? "It is removed" : <Instant atMs={ends_at_ms} />,
+        }}
+      />
+      <Looks message={message} kind={kind} />
+    </section>
+  );
+}
+
+function Preview(banner: LooksProps) {
   return (
     <>
-      <h2>How it looks</h2>
+      <h2>How it will look</h2>
+      <Looks {...banner} />
+    </>
+  );
+}
+
+type LooksProps = { message: string; kind: string | undefined };
+
+function Looks({ message, kind }: LooksProps) {
+  return (
+    <div className="previews">
       {(["light", "dark"] as const).map((theme) => (
         <div key={theme} className="preview" data-theme={theme}>
           <aside className="banner" data-kind={kind} aria-label={`As a ${kind}, ${theme}`}>
@@ -56,7 +79,7 @@ function Preview({ message, kind }: { message: string; kind: string | undefined 
           </aside>
         </div>
       ))}
-    </>
+    </div>
   );
 }
 

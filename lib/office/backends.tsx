@@ -1,7 +1,7 @@
-import { type Added, backendActs } from "@/lib/admin/backend";
+import { type Added, backendActs, mayInWords } from "@/lib/admin/backend";
 import { type Backend, listBackends } from "@/lib/backend/backends";
 import { settings } from "@/lib/config/settings";
-import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, formOf } from "@/lib/office/act-form";
 import { showOnce } from "@/lib/office/outcomes";
 import type { OfficeCall, OfficePage, OfficeView } from "@/lib/office/page";
 import { SystemCard } from "@/lib/office/system-card";
@@ -24,13 +24,22 @@ async function show(call: OfficeCall) {
           </>
         )}
       </p>
+      <ActFold
+        title="Add a backend"
+        act={add}
+        call={call}
+        isFirst
+        isOpen={backends.length === 0 || call.typed("may") !== undefined}
+      >
+        <button type="submit">Add the backend</button>
+      </ActFold>
       {backends.length === 0 && <p className="quiet">No system of yours has a key yet.</p>}
       {backends.map(({ id, may, keys, addedAtMs }) => (
         <SystemCard
           key={id}
           name={id}
           facts={{
-            "It may": may.join(" and "),
+            "It may": may.map((one) => mayInWords[one]).join(", "),
             Added: <Instant atMs={addedAtMs} />,
             Keys: <Keys keys={keys} />,
           }}
@@ -38,10 +47,6 @@ async function show(call: OfficeCall) {
           <Changes call={call} id={id} />
         </SystemCard>
       ))}
-      <h2>Add a backend</h2>
-      <ActForm act={add} call={call}>
-        <button type="submit">Add the backend</button>
-      </ActForm>
     </>
   );
 }
@@ -58,7 +63,13 @@ function Keys({ keys }: Pick<Backend, "keys">) {
 function Changes({ call, id }: { call: OfficeCall; id: string }) {
   return (
     <>
-      <ActFold title="Rotate the key" act={rotate} call={call} hidden={{ backend: id }}>
+      <ActFold
+        title="Rotate the key"
+        act={rotate}
+        call={call}
+        hidden={{ backend: id }}
+        isOpen={call.typed("backend") === id && call.typed("may") === undefined}
+      >
         <button type="submit" className="plain">
           Give {id} a new key
         </button>

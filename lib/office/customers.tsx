@@ -1,4 +1,3 @@
-import { Light } from "@/app/(pages)/status-light";
 import {
   type Customer,
   type CustomerFilter,
@@ -14,15 +13,14 @@ import { moneyInWords } from "@/lib/config/money";
 import { FilterLinks } from "@/lib/office/filter-links";
 import { FindForm, nothingFound, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { State } from "@/lib/office/state";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Day, Person } from "@/lib/office/values";
-import { isNotBegun, licensedTag } from "@/lib/plans/entitlement-words";
+import { isNotBegun } from "@/lib/plans/entitlement-words";
 import { describeDue } from "@/lib/plans/licence-state";
 import { csvOf } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
-/** The states that do not say how the licence is. */
-const plans = ["Licensed", "Trial", "Hobby", "Trial ended", "Plan ended"];
 
 export const customers: OfficePage = {
   path: "/customers",
@@ -64,14 +62,14 @@ async function show(call: OfficeCall) {
         kept={{ find }}
         name="filter"
         words="State"
-        options={{ "": "all", ...customerFilters }}
+        options={{ "": "All", ...customerFilters }}
         current={filter}
       />
       <LongTable
         rows={rows}
         columns={{
           Email: ({ email }) => <Person email={email} />,
-          State: (customer) => <State {...customer} nowMs={nowMs} />,
+          State: (customer) => <CustomerState {...customer} nowMs={nowMs} />,
           Due: ({ subscription }) => (subscription && describeDue(subscription, moneyInWords)) ?? "–",
           Paid: ({ sums }) => (sums.length > 0 ? <Paid sums={sums} /> : "–"),
           Stripe: ({ email, customerId }) => (
@@ -95,15 +93,15 @@ async function show(call: OfficeCall) {
 }
 
 /** What the customer has, how the licence is, and since or until when. */
-function State({ state, light, licence, subscription, nowMs }: Customer & { nowMs: number }) {
+function CustomerState({ nowMs, ...customer }: Customer & { nowMs: number }) {
+  const { state: tag, light, licence, subscription, filters } = customer;
   const [when, atMs] = subscription ? dayOf(subscription, licence, nowMs) : [];
-  const what = licence && licence !== when && plans.includes(state) ? licence : undefined;
   return (
     <>
-      <Light colour={light[0]}>{state === licensedTag ? light[1] : state}</Light>
-      {subscription && !(licence && isNotBegun(licence)) && (
+      <State standing={{ tag, light }} groups={filters.map((filter) => customerFilters[filter])} />
+      {subscription && atMs !== null && !(licence && isNotBegun(licence)) && (
         <small>
-          {[what, when].filter(Boolean).join(when === "since" ? " " : ", ")} <Day atMs={atMs} />
+          {when} <Day atMs={atMs} />
         </small>
       )}
     </>
@@ -122,7 +120,7 @@ export function dayOf(
 ): [words: string | undefined, atMs: number | null] {
   if (unpaid_since_ms !== null) return [unpaid_since_ms > nowMs ? "due" : "since", unpaid_since_ms];
   if (ends_at_ms !== null) return [ends_at_ms > nowMs ? "ends" : "ended", ends_at_ms];
-  return [licence === "renews" ? undefined : "period ends", period_ends_ms];
+  return [licence === "renews" ? "renews" : "period ends", period_ends_ms];
 }
 
 /** What was paid in each currency, and what of it was returned. */

@@ -120,11 +120,30 @@ function signInFirst(error: ApiError, call: Call): ResponseParts | Promise<Respo
 
 /** An act without a session or a proof asks for the passkey, and keeps what was typed. */
 function askFirst(page: OfficePage, act: OfficeAct): PageOptions<Shown, OfficeSession>["explain"] {
-  return (error, call, session) => {
-    if (error.code === "signed_out") return askAgain("signed out", page, act, call.fields);
+  return async (error, call, session) => {
+    if (error.code === "signed_out") return askAgain({ why: "signed out", page, act, fields: call.fields });
     if (error.reason !== "no proof" || !session) return showProblem(error, call);
-    return { ...askAgain("to prove", page, act, call.fields), operator: session.operator, page };
+    return orProblem(page, call, session, async () => {
+      const preview = await act.preview?.(await toCall(call, session));
+      const asked = askAgain({ why: "to prove", page, act, fields: call.fields, preview });
+      return { ...asked, operator: session.operator, page };
+    });
   };
+}
+
+/** What a refused act shows is its page, with what was typed. */
+async function orProblem<Done>(
+  page: OfficePage,
+  call: Call,
+  session: OfficeSession,
+  act: () => Promise<Done>,
+) {
+  try {
+    return await act();
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return showPage(page, call, session, thrown);
+    throw thrown;
+  }
 }
 
 /** Shows a page, after an act with what it did or why it was refused. */
@@ -136,7 +155,7 @@ async function showPage(
 ): Promise<Shown> {
   const { operator } = session;
   const call = await toCall(request, session);
-  const title = page.title?.(call) ?? page.name ?? "";
+  const title = (await page.title?.(call)) ?? page.name ?? "";
   const content = await page.show(call);
   const after = request.query.get("done");
   const { done } = page.acts?.find((act) => nameOf(act) === after) ?? {};
@@ -163,14 +182,11 @@ async function carryOut(
   session: OfficeSession,
 ): Promise<Shown | ResponseParts> {
   const call = await toCall(request, session);
-  try {
+  return orProblem(page, request, session, async () => {
     const shown = await act.run(call);
     if (shown) return "content" in shown ? { ...shown, operator: session.operator, page } : shown;
     return redirectTo({ to: addressOf(page.path, { email: call.input("email"), done: nameOf(act) }) });
-  } catch (thrown) {
-    if (thrown instanceof ApiError) return showPage(page, request, session, thrown);
-    throw thrown;
-  }
+  });
 }
 
 const nameOf = ({ path }: OfficeAct) => path.slice(path.lastIndexOf("/") + 1);

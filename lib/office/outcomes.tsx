@@ -28,6 +28,15 @@ export async function doForEach(emails: string[], act: (email: string) => Promis
   return notDone;
 }
 
+const named = 3;
+
+/** Several emails in words: all of a few, of more the first ones and how many others. */
+export function someOf(emails: string[]): string {
+  const more = emails.length - named;
+  if (more < 2) return emails.join(", ");
+  return `${emails.slice(0, named).join(", ")} and ${more} more`;
+}
+
 type Outcomes = {
   title: string;
   caption: string;

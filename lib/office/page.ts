@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { Effect, Preview } from "@/lib/admin/act";
 import { enrolPath } from "@/lib/auth/operators";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import type { Operator } from "@/lib/db/audit";
@@ -30,7 +31,7 @@ export type OfficePage = {
   /** The page of the navigation that it belongs to, if it is not there itself. */
   section?: OfficePage["path"];
   /** Its title, if that is not its name. */
-  title?: (call: OfficeCall) => string;
+  title?: (call: OfficeCall) => string | Promise<string>;
   show: (call: OfficeCall) => Promise<ReactNode>;
   /** The same list as CSV, to be saved. */
   file?: { path: Route["path"]; read: (call: OfficeCall) => AsyncIterable<string> };
@@ -56,8 +57,9 @@ export const formWithProof = (path: Route["path"]) => ({ ...formAt(path), needsP
 export type OfficeAct = Route & {
   /** What it does, as in "to delete the account". */
   name: string;
-  /** Whom it reaches, and whether it can be taken back. */
-  effect?: string | undefined;
+  effect?: Effect | undefined;
+  /** What `run` would change. Throws an {@link ApiError} for what it would refuse. */
+  preview?: (call: OfficeCall) => Promise<Preview | undefined>;
   /** What its page says afterwards. */
   done?: string;
   /** Throws an {@link ApiError} if it changes nothing. Returns what to show or send in place of its page, if anything. */

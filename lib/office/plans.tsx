@@ -8,15 +8,15 @@ import {
 } from "@/lib/accounts/terms/plan-changes";
 import { act } from "@/lib/admin/act";
 import { parseSlug } from "@/lib/admin/arguments";
-import { planActs, planFields } from "@/lib/admin/plan";
+import { holdersOf, planActs, planFields } from "@/lib/admin/plan";
 import { readAmount } from "@/lib/billing/prices/prices";
 import { settings } from "@/lib/config/settings";
-import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
+import { ActFold, formOf } from "@/lib/office/act-form";
 import { Facts } from "@/lib/office/facts";
 import { addressOf, invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Day, None, UntrustedText } from "@/lib/office/values";
-import { basePlans } from "@/lib/plans/plan";
+import { basePlans, readPlans } from "@/lib/plans/plan";
 
 async function show(call: OfficeCall) {
   const listed = await listPlans(call.db);
@@ -26,42 +26,16 @@ async function show(call: OfficeCall) {
   );
   const chosen = listed.find(({ name }) => name === call.input("plan"));
   const amounts = await readAmounts(chosen ? [chosen] : listed, call.nowMs);
-  if (chosen)
-    return (
-      <>
-        <p>
-          <a href={plans.path}>All plans</a>
-        </p>
-        <section className="card">
-          <Facts
-            facts={{
-              Name: <code>{chosen.name}</code>,
-              "Who can get it":
-                chosen.retiredAt === null ? (
-                  "anyone to whom it is sold or given"
-                ) : (
-                  <>
-                    no one new: retired <Day atMs={Date.parse(chosen.retiredAt)} />
-                  </>
-                ),
-              "Accounts that have it": <Accounts name={chosen.name} count={counts.get(chosen.name) ?? 0} />,
-              Price: <Prices prices={chosen.prices} amounts={amounts} />,
-            }}
-          />
-        </section>
-        <h2>Change it</h2>
-        <ActForm act={change} call={call} hidden={{ plan: chosen.name }} current={planFields(chosen)}>
-          <button type="submit">Save the plan</button>
-        </ActForm>
-        <Offering call={call} {...chosen} />
-      </>
-    );
+  if (chosen) return <One {...chosen} call={call} count={counts.get(chosen.name) ?? 0} amounts={amounts} />;
   return (
     <>
       <p className="lead">
         What an account may do and what that costs, in the order that you gave them. Open one to change or
         retire it.
       </p>
+      <ActFold title="Make a plan" act={add} call={call} isFirst>
+        <button type="submit">Make the plan</button>
+      </ActFold>
       <Table
         rows={listed}
         columns={{
@@ -71,9 +45,51 @@ async function show(call: OfficeCall) {
           Accounts: ({ name }) => <Accounts name={name} count={counts.get(name) ?? 0} />,
         }}
       />
-      <ActFold title="Make a plan" act={add} call={call} isOpen={call.typed("name") !== undefined}>
-        <button type="submit">Make the plan</button>
-      </ActFold>
+    </>
+  );
+}
+
+type OneProps = DescribedPlan & { call: OfficeCall; count: number; amounts: Map<string, string> };
+
+/** A plan: what is in it and who has it, and what can be done with it. */
+function One({ call, count, amounts, ...plan }: OneProps) {
+  const { name, retiredAt, prices } = plan;
+  return (
+    <>
+      <p>
+        <a href={plans.path}>All plans</a>
+      </p>
+      <section className="card">
+        <Facts
+          facts={{
+            "What is in it": <Contents {...plan} />,
+            "Accounts that have it": <Accounts name={name} count={count} />,
+            Price: <Prices prices={prices} amounts={amounts} />,
+            "Who can get it":
+              retiredAt === null ? (
+                "Anyone to whom it is sold or given"
+              ) : (
+                <>
+                  No one new: retired <Day atMs={Date.parse(retiredAt)} />
+                </>
+              ),
+            "Its name for apps": <code>{name}</code>,
+          }}
+        />
+      </section>
+      <div className="actions">
+        <ActFold
+          title="Change the plan"
+          act={change}
+          call={call}
+          hidden={{ plan: name }}
+          current={planFields(plan)}
+          isFirst
+        >
+          <button type="submit">Save the plan</button>
+        </ActFold>
+        <Offering call={call} {...plan} />
+      </div>
     </>
   );
 }
@@ -169,22 +185,29 @@ function Offering({ call, name, title, retiredAt }: DescribedPlan & { call: Offi
 
 const { set, retire } = planActs;
 
+type SetGiven = Parameters<typeof set.run>[1];
+
 /** The limits that are not in the form any more go. */
 const change: typeof set = {
   ...set,
-  async run(call, { limits, ...given }) {
-    const before = Object.keys((await showPlan(call.db, given.plan)).limits).map((name) => [name, "gone"]);
-    return set.run(call, {
-      ...given,
-      ...(limits && { limits: { ...Object.fromEntries(before), ...limits } }),
-    });
-  },
+  preview: async (call, given) => set.preview?.(call, await completeLimits(call, given)),
+  run: async (call, given) => set.run(call, await completeLimits(call, given)),
 };
+
+async function completeLimits(
+  { db }: Pick<OfficeCall, "db">,
+  { limits, ...given }: SetGiven,
+): Promise<SetGiven> {
+  const before = Object.keys((await showPlan(db, given.plan)).limits).map((name) => [name, "gone"]);
+  return { ...given, ...(limits && { limits: { ...Object.fromEntries(before), ...limits } }) };
+}
 
 const add = act({
   ...set,
-  effect:
-    "No account has it until you give it or someone buys it at one of its prices. You can change all but its name, and retire it.",
+  effect: {
+    does: "No account has it until you give it or someone buys it at one of its prices.",
+    undo: "You can change all but its name, and retire it.",
+  },
   usage: "set <name>",
   fields: {
     name: { parse: parseSlug, label: "Name, which apps read and which stays" },
@@ -195,7 +218,8 @@ const add = act({
     name: "make the plan",
     done: "Made. It can be given, and is sold at its prices.",
   },
-  run(call, { name, ...given }: { name: string } & Parameters<typeof set.run>[1]) {
+  preview: async (call, { name, ...given }) => set.preview?.(call, { ...given, plan: name }),
+  run(call, { name, ...given }: { name: string } & SetGiven) {
     const requireSeen = (current: object | undefined) => {
       if (current) throw invalid(`There is already a plan ${name}.`);
     };
@@ -205,8 +229,15 @@ const add = act({
 
 const offer = act({
   ...retire,
-  effect: "It is sold at its prices and can be given and invited to again. You can retire it at any time.",
+  effect: {
+    does: "It is sold at its prices, and can be given and invited to again.",
+    undo: "You can retire it at any time.",
+  },
   form: { path: "/plans/offer", name: "offer the plan again", done: "It is offered again." },
+  preview: async ({ db }, { plan }) => ({
+    whom: await holdersOf(db, await showPlan(db, plan)),
+    changes: [{ what: "Offered to", before: "no one new", after: "anyone to whom it is sold or given" }],
+  }),
   async run(call, { plan }) {
     await showPlan(call.db, plan);
     return set.run({ ...call, requireSeen() {} }, { plan, isOffered: true });
@@ -216,7 +247,10 @@ const offer = act({
 export const plans: OfficePage = {
   path: "/plans",
   name: "Plans",
-  title: ({ input }) => (input("plan") ? `The plan ${input("plan")}` : "Plans"),
+  title: async ({ db, input }) => {
+    const plan = input("plan");
+    return plan ? ((await readPlans(db)).get(plan)?.title ?? plan) : "Plans";
+  },
   show,
   acts: [formOf(add), formOf(change), formOf(retire), formOf(offer)],
 };

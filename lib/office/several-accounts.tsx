@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { addCredits, setAccount } from "@/lib/accounts/accounts";
+import { defaultTrialDays } from "@/lib/accounts/terms/trial";
+import { type Change, effectInWords } from "@/lib/admin/act";
 import { parseAmount, parseWords } from "@/lib/admin/arguments";
 import { hashContent } from "@/lib/http/etag";
 import { Choice, Field, inForm, planOptions, readTerms } from "@/lib/office/forms";
-import { doForEach, showOutcomes } from "@/lib/office/outcomes";
+import { doForEach, showOutcomes, someOf } from "@/lib/office/outcomes";
 import { formWithProof, invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
-import type { Plans } from "@/lib/plans/plan";
+import { type Plans, readPlans } from "@/lib/plans/plan";
 
 const acts = { "": "Choose a plan or credits…", plan: "Give the plan", credits: "Add the credits" };
 
@@ -26,10 +28,7 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
           Change the chosen accounts
         </button>
       </div>
-      <p className="effect">
-        Each is changed by itself, and those that cannot be are listed with the reason. Another change takes
-        it back.
-      </p>
+      <p className="effect">{effectInWords(changeSeveral.effect)}</p>
     </section>
   );
 }
@@ -37,15 +36,21 @@ export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans 
 const maxSeveral = 200; // each is a transaction
 
 /** Gives a plan or credits to several accounts, each by itself. Those that it was refused for are listed with the reason. */
-export const changeSeveral: OfficeAct = {
+export const changeSeveral = {
   ...formWithProof("/accounts/change"),
   name: "change several accounts",
   done: "Done for all that you chose.",
+  effect: {
+    does: "Each is changed by itself, and those that cannot be are listed with the reason.",
+    undo: "Another change takes it back.",
+  },
+  async preview(call) {
+    const whom = readChosen(call);
+    readAct(call);
+    return { whom: `${whom.length} accounts: ${someOf(whom)}`, changes: await describeAct(call) };
+  },
   async run(call) {
-    const emails = [...new Set((call.input("emails") ?? "").split(/\s+/).filter(Boolean))];
-    if (emails.length === 0) throw invalid("Choose at least one account.");
-    if (emails.length > maxSeveral)
-      throw invalid(`Choose at most ${maxSeveral}: there are ${emails.length}.`);
+    const emails = readChosen(call);
     const notDone = await doForEach(emails, readAct(call));
     if (notDone.length === 0) return;
     return showOutcomes({
@@ -55,7 +60,29 @@ export const changeSeveral: OfficeAct = {
       back: { path: "/accounts", name: "Accounts" },
     });
   },
-};
+} satisfies OfficeAct;
+
+function readChosen({ input }: OfficeCall): string[] {
+  const emails = [...new Set((input("emails") ?? "").split(/\s+/).filter(Boolean))];
+  if (emails.length === 0) throw invalid("Choose at least one account.");
+  if (emails.length > maxSeveral) throw invalid(`Choose at most ${maxSeveral}: there are ${emails.length}.`);
+  return emails;
+}
+
+/** What each gets, in words. */
+async function describeAct({ db, input }: OfficeCall): Promise<Change[]> {
+  if (input("act") === "credits")
+    return [
+      { what: "Credits added to each", after: input("amount") ?? "" },
+      { what: "Reason they read", after: input("reason") ?? "" },
+    ];
+  const give = input("give") ?? "";
+  const title = (await readPlans(db)).get(give)?.title ?? give;
+  const days = input("trialDays") || defaultTrialDays;
+  return [
+    { what: "Plan", after: give === "trial" ? `${title}, ${days} days from now` : `${title}, for good` },
+  ];
+}
 
 /** What is done with each. Throws an {@link ApiError} for what can be done with none. */
 function readAct(call: OfficeCall): (email: string) => Promise<void> {

@@ -1,3 +1,5 @@
+import { Fragment } from "react";
+import type { Change, Effect, Preview } from "@/lib/admin/act";
 import type { ApiError } from "@/lib/http/errors";
 import { addressOf, type OfficeAct, type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { UntrustedText } from "@/lib/office/values";
@@ -38,36 +40,38 @@ export const enrolView: OfficeView = {
   ),
 };
 
-/** Asks for the passkey before an act, and keeps what was typed. */
-export function askAgain(
-  why: "signed out" | "to prove",
-  page: OfficePage,
-  act: OfficeAct,
-  fields: URLSearchParams,
-): OfficeView {
+type Asked = {
+  why: "signed out" | "to prove";
+  page: OfficePage;
+  act: OfficeAct;
+  /** What was typed. */
+  fields: URLSearchParams;
+  preview?: Preview | undefined;
+};
+
+/** Asks for the passkey before an act, says what that will change, and keeps what was typed. */
+export function askAgain({ why, page, act, fields, preview }: Asked): OfficeView {
   const isOut = why === "signed out";
   const form = "again";
   const email = fields.get("email") ?? undefined;
+  const name = act.name.charAt(0).toUpperCase() + act.name.slice(1);
   return {
-    title: isOut ? "Your session has ended" : "Confirm that it is you",
+    title: isOut ? "Your session has ended" : `${name}?`,
     status: isOut ? 401 : 403,
     isNarrow: true,
     content: (
       <>
-        <p>
-          You asked to <strong>{act.name}</strong>
-          {email && (
-            <>
-              {" "}
-              of <UntrustedText>{email}</UntrustedText>
-            </>
-          )}
-          .{" "}
-          {isOut
-            ? "Nothing was changed, and what you typed is kept. It is carried out after you sign in."
-            : "Nothing was changed yet. You last used your passkey more than five minutes ago: it is carried out as soon as you use it again."}
-        </p>
-        {act.effect && <p className="effect">{act.effect}</p>}
+        {isOut && (
+          <p>
+            You asked to <strong>{act.name}</strong>. Nothing was changed, and what you typed is kept: it is
+            carried out after you sign in.
+          </p>
+        )}
+        <Prospect
+          whom={preview?.whom ?? email}
+          changes={preview?.changes ?? []}
+          effect={preview?.effect ?? act.effect}
+        />
         <form id={form} method="post" action={act.path}>
           {[...fields].map(([name, value]) => (
             <input key={`${name}=${value}`} type="hidden" name={name} value={value} />
@@ -77,11 +81,63 @@ export function askAgain(
           Confirm with passkey
         </Ceremony>
         <p>
-          <a href={addressOf(page.path, { email })}>Go back without it</a>
+          <a href={addressOf(page.path, { email })}>Cancel</a>
         </p>
+        {!isOut && (
+          <p className="quiet">
+            Nothing was changed yet. You are asked because you last used your passkey more than five minutes
+            ago.
+          </p>
+        )}
       </>
     ),
   };
+}
+
+type ProspectProps = { whom: string | undefined; changes: readonly Change[]; effect: Effect | undefined };
+
+/** What an act will do: to whom, what is there now and will be then, and whether that can be undone. */
+function Prospect({ whom, changes, effect }: ProspectProps) {
+  return (
+    <dl className="prospect">
+      {whom && (
+        <>
+          <dt>For</dt>
+          <dd>
+            <b>
+              <UntrustedText>{whom}</UntrustedText>
+            </b>
+          </dd>
+        </>
+      )}
+      {changes.map(({ what, before, after }) => (
+        <Fragment key={what}>
+          <dt>{what}</dt>
+          <dd>
+            {before !== undefined && (
+              <>
+                <del>
+                  <UntrustedText>{before}</UntrustedText>
+                </del>{" "}
+                →{" "}
+              </>
+            )}
+            <ins>
+              <UntrustedText>{after}</UntrustedText>
+            </ins>
+          </dd>
+        </Fragment>
+      ))}
+      {effect && (
+        <>
+          <dt>What happens</dt>
+          <dd>{effect.does}</dd>
+          <dt>To undo it</dt>
+          <dd>{effect.undo ?? <strong>It cannot be undone.</strong>}</dd>
+        </>
+      )}
+    </dl>
+  );
 }
 
 /** A refusal. What failed because of us may have failed after the work was done. */

@@ -50,6 +50,7 @@ async function show({ db, nowMs }: OfficeCall) {
   const counted = await countOverview(db, nowMs);
   const ill = parts.filter(({ colour }) => colour !== "good");
   const cards = counted ? cardsOf(counted.overview) : [];
+  const waiting = cards.reduce((sum, { count }) => sum + count, 0);
   const more = [
     <Unclaimed key="unclaimed" purchases={await listUnclaimed(db)} />,
     await showIdleWebhooks(db),
@@ -59,6 +60,12 @@ async function show({ db, nowMs }: OfficeCall) {
     <>
       {ill.length > 0 && <IllParts parts={ill} />}
       {ill.length > 0 && <h2>Waiting for you</h2>}
+      {waiting > 0 && (
+        <p className="lead">
+          {waiting === 1 ? "One thing is" : `${waiting.toLocaleString("en")} things are`} waiting for you, the
+          most urgent first.
+        </p>
+      )}
       <p className="quiet">
         {counted ? (
           <>
@@ -122,6 +129,8 @@ type Card = {
   leadsTo: string;
 };
 
+const urgency: LightColour[] = ["stopped", "soon", "unknown"];
+
 /** What is waiting for someone, the most urgent first. */
 function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[] {
   const { trialsEnding, waiting, oldestWaitingAtMs, mailsFailedIn30Days } = others;
@@ -176,7 +185,8 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
     stripe(billing.orphanedIn30Days, "Purchases without an account"),
     stripe(billing.twiceIn30Days, "Bought twice"),
   ];
-  return cards.filter(({ count }) => count > 0);
+  const present = cards.filter(({ count }) => count > 0);
+  return present.toSorted((one, other) => urgency.indexOf(one.colour) - urgency.indexOf(other.colour));
 }
 
 /** Which of our providers' webhooks refuse what they deliver. */

@@ -1,6 +1,6 @@
 import { Light } from "@/app/(pages)/status-light";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
-import { describeDistance } from "@/lib/config/instants";
+import { dayInWords, describeDistance, minuteInWords } from "@/lib/config/instants";
 import { addressOf } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
@@ -44,15 +44,15 @@ export function Instant({ atMs }: { atMs: number | null | undefined }) {
   const iso = new Date(atMs).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      <span className="unbroken">{iso.slice(0, 10)}</span>{" "}
-      <span className="unbroken">{iso.slice(11, 16)} UTC</span>{" "}
+      <span className="unbroken">{minuteInWords(atMs)}</span>{" "}
       <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>
     </time>
   );
 }
 
 /** A text in which the times of the shell are as the office has them: in UTC to the minute. */
-export const toTheMinute = (text: string) => text.replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC");
+export const toTheMinute = (text: string) =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z/g, (iso) => minuteInWords(Date.parse(iso)));
 
 /** The distance of a time from now, the exact time is in its title. */
 export function Ago({ atMs, before }: { atMs: number; before?: string }) {
@@ -70,7 +70,7 @@ export function Day({ atMs, isFar }: { atMs: number | null | undefined; isFar?: 
   const iso = new Date(atMs).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      <span className="unbroken">{iso.slice(0, 10)}</span>{" "}
+      <span className="unbroken">{dayInWords(atMs)}</span>{" "}
       {!isFar && <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>}
     </time>
   );

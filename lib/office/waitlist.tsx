@@ -2,10 +2,11 @@ import { PostForm } from "@/app/(pages)/post-form";
 import { queueInvitation } from "@/lib/accounts/joining/send-invitation";
 import { selectWaitlist } from "@/lib/accounts/joining/waitlist";
 import { defaultTrialDays } from "@/lib/accounts/terms/trial";
+import { effectInWords } from "@/lib/admin/act";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays, invitationDays } from "@/lib/config/lifetimes";
 import { Choice, Field, Label, planOptions, readTerms } from "@/lib/office/forms";
-import { doForEach, type NotDone, showOutcomes } from "@/lib/office/outcomes";
+import { doForEach, type NotDone, showOutcomes, someOf } from "@/lib/office/outcomes";
 import {
   addressOf,
   formWithProof,
@@ -42,11 +43,12 @@ async function show(call: OfficeCall) {
             Email: ({ email }) => <Person email={email} />,
             Joined: ({ joined_at_ms }) => <Instant atMs={joined_at_ms} />,
             Confirmed: ({ confirmed_at_ms }) =>
-              confirmed_at_ms === null ? "no" : <Instant atMs={confirmed_at_ms} />,
+              confirmed_at_ms === null ? "Not yet" : <Instant atMs={confirmed_at_ms} />,
           }}
           whenEmpty="No one waits."
           hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
         />
+        <h2>Invite those that you tick, and others</h2>
         <label htmlFor="emails">
           <Label words="Others to invite, one a line" />
         </label>
@@ -73,11 +75,7 @@ async function show(call: OfficeCall) {
             inputMode="numeric"
           />
         </div>
-        <p className="effect">
-          Each gets a mail with a link that is good for {invitationDays} days, and has an account with this
-          plan once they follow it. Nothing is charged. Another invitation takes the place of one that is
-          open.
-        </p>
+        <p className="effect">{effectInWords(inviteMany.effect)}</p>
         <button type="submit">Send the invitations</button>
       </PostForm>
     </>
@@ -85,18 +83,30 @@ async function show(call: OfficeCall) {
 }
 
 /** Invites every email that the form lists or that is ticked, with one plan. Refused ones are listed with the reason. */
-export const inviteMany: OfficeAct = {
+export const inviteMany = {
   ...formWithProof("/waiting/invite"),
   name: "send invitations",
   done: "All were invited. Their mails are on the way.",
+  effect: {
+    does: `Each gets a mail with a link that is good for ${invitationDays} days, and has an account with this plan once they follow it. Nothing is charged.`,
+    undo: "A mail that is sent cannot be called back. Another invitation takes the place of one that is open.",
+  },
+  async preview(call) {
+    const { plan = "", given_plan, trial_days = defaultTrialDays, assistant_limit } = readTerms(call);
+    const title = (await readPlans(call.db)).get(given_plan ?? plan)?.title ?? plan;
+    const changes = [
+      {
+        what: "Plan",
+        after: plan === "trial" ? `${title}, ${trial_days} days from when they accept` : title,
+      },
+      ...(assistant_limit ? [{ what: "Assistants at most", after: String(assistant_limit) }] : []),
+    ];
+    return { whom: someOf(readListed(call)), changes };
+  },
   async run(call) {
-    const { db, by, input } = call;
+    const { db, by } = call;
     const terms = readTerms(call);
-    const typed = (input("emails") ?? "").normalize("NFKC").toLowerCase();
-    const listed = [...new Set(typed.split(/[\n;]/).flatMap(readEmails))];
-    if (listed.length === 0) throw invalid("Write at least one email.");
-    if (listed.length > maxInvited)
-      throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
+    const listed = readListed(call);
     const queued: NotDone[] = [];
     const refused = await doForEach(listed, async (text) => {
       const email = parseTypedEmail(text);
@@ -114,7 +124,17 @@ export const inviteMany: OfficeAct = {
       ...(queued.length > 0 && { note: `${queued.length} of them wait until Clerk takes more.` }),
     });
   },
-};
+} satisfies OfficeAct;
+
+/** Every email that the form lists or that is ticked. Throws an {@link ApiError} for none and for too many. */
+function readListed({ input }: OfficeCall): string[] {
+  const typed = (input("emails") ?? "").normalize("NFKC").toLowerCase();
+  const listed = [...new Set(typed.split(/[\n;]/).flatMap(readEmails))];
+  if (listed.length === 0) throw invalid("Write at least one email.");
+  if (listed.length > maxInvited)
+    throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
+  return listed;
+}
 
 /**
  * The emails in a part of a list, as a mail program copies recipients, with their names before them, or as a spreadsheet, with

@@ -1,6 +1,6 @@
 import { PostButton } from "@/app/(pages)/post-form";
 import { Light } from "@/app/(pages)/status-light";
-import { type Added, webhookActs } from "@/lib/admin/webhook";
+import { type Added, eventInWords, webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
@@ -21,6 +21,15 @@ async function show(call: OfficeCall) {
   return (
     <>
       <p className="lead">Your own systems that are told what happens to accounts, as it happens.</p>
+      <ActFold
+        title="Add a webhook"
+        act={add}
+        call={call}
+        isFirst
+        isOpen={described.length === 0 || undefined}
+      >
+        <button type="submit">Add the webhook</button>
+      </ActFold>
       {described.length === 0 && <p className="quiet">No system is told anything yet.</p>}
       {described.map((webhook) => (
         <Webhook key={webhook.id} call={call} {...webhook} />
@@ -28,10 +37,6 @@ async function show(call: OfficeCall) {
       {chosen && (
         <Deliveries call={call} webhook={chosen} deliveries={await latestDeliveries(db, chosen.id)} />
       )}
-      <h2>Add a webhook</h2>
-      <ActForm act={add} call={call}>
-        <button type="submit">Add the webhook</button>
-      </ActForm>
     </>
   );
 }
@@ -65,7 +70,7 @@ export async function showIdleWebhooks(db: Db) {
 function Webhook({ call, ...webhook }: Described & { call: OfficeCall }) {
   const { id, url, state, events, waiting, failed } = webhook;
   const facts = {
-    Events: events?.join(", ") ?? "all",
+    "Is told": events?.map(eventInWords).join(", ") ?? "everything",
     Waiting: waiting,
     "Given up": failed,
     Id: <code>{id}</code>,
@@ -154,7 +159,7 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
         columns={{
           Event: ({ type, event_id }) => (
             <>
-              {type} <code>{event_id}</code>
+              {eventInWords(type)} <code>{event_id}</code>
             </>
           ),
           Account: ({ account_id }) => <code>{account_id}</code>,

@@ -71,6 +71,14 @@ export function givenTerms(
   };
 }
 
+/** What an operator gives an account, by its {@link rowAt}, with what they give after an end that is to come. */
+export function giftOf(row: Given & Ending, customer: Parameters<typeof givenTerms>[1]): Gift {
+  const given = givenTerms(row, customer);
+  const after = readAfter(row);
+  if (row.given_ends_at_ms === null || !after) return { given };
+  return { given, end: { atMs: row.given_ends_at_ms, given: after.given } };
+}
+
 /**
  * What an account has: the better of what an operator gives and of what Stripe gives. A licence without a limit has none; a
  * limit of the operator's counts next to a licence where it is higher, and no limit at all only with the plan `licensed`.

@@ -41,7 +41,26 @@ export const officeStates: State[] = [
   { name: "office-audit", path: "/audit", as: "operator" },
   { name: "office-audit-filtered", path: "/audit?what=account+add", as: "operator" },
   { name: "office-commands", path: "/commands", as: "operator" },
-  { name: "office-proof", path: "/account?email=trial@example.com", as: "operator", act: actLater },
+  {
+    name: "office-proof",
+    path: "/account?email=trial@example.com",
+    as: "operator",
+    act: later(givePlan),
+  },
+  {
+    name: "office-proof-credits",
+    path: "/account?email=trial@example.com",
+    as: "operator",
+    act: later(addCredits),
+  },
+  {
+    name: "office-proof-delete",
+    path: "/account?email=trial@example.com",
+    as: "operator",
+    act: later(deleteNow),
+  },
+  { name: "office-proof-invite", path: "/waiting", as: "operator", act: later(inviteMany) },
+  { name: "office-proof-banner", path: "/announcement", as: "operator", act: later(publishBanner) },
 ];
 
 const hourMs = dayMs / 24;
@@ -120,14 +139,17 @@ async function inviteMany(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Send the invitations" }).click();
 }
 
+const open = (page: Page, title: string) => page.locator("summary", { hasText: title }).first().click();
+
 async function mistype(page: Page): Promise<void> {
+  await open(page, "Change the balance");
   await page.getByLabel("Credits to add").fill("many");
   await page.getByLabel("Reason").fill("For the outage of Monday");
   await page.getByRole("button", { name: "Change the balance" }).click();
 }
 
 async function misname(page: Page): Promise<void> {
-  await page.getByText("Make a plan").click();
+  await open(page, "Make a plan");
   await page.getByLabel("Name, which").fill("My Plan");
   await page.getByLabel("Features").fill("voice = Talk to assistants\nexport");
   await page.getByRole("button", { name: "Make the plan" }).click();
@@ -146,13 +168,41 @@ async function sendSignedOut(page: Page): Promise<void> {
   await saveLimit(page);
 }
 
-/** Changes the plan when the last use of the passkey is too old. */
-async function actLater(page: Page): Promise<void> {
-  passTime(6 * 60_000);
-  await saveLimit(page);
+/** Acts when the last use of the passkey is too old. */
+function later(act: (page: Page) => Promise<void>) {
+  return async (page: Page) => {
+    passTime(6 * 60_000);
+    await act(page);
+  };
+}
+
+async function givePlan(page: Page): Promise<void> {
+  await open(page, "Change what you give");
+  await page.getByLabel("Plan").selectOption("Studio");
+  await page.getByLabel("Given until").fill("2027-03-31T00:00");
+  await page.getByRole("button", { name: "Save" }).click();
+}
+
+async function addCredits(page: Page): Promise<void> {
+  await open(page, "Change the balance");
+  await page.getByLabel("Credits to add").fill("-5");
+  await page.getByLabel("Reason").fill("Counted twice on Monday");
+  await page.getByRole("button", { name: "Change the balance" }).click();
+}
+
+async function deleteNow(page: Page): Promise<void> {
+  await openDangerZone(page);
+  await page.getByRole("button", { name: "Delete" }).click();
+}
+
+async function publishBanner(page: Page): Promise<void> {
+  await open(page, "Put another in its place");
+  await page.getByLabel("Text").fill("Back at one o’clock. Your assistants wait, and nothing is lost.");
+  await page.getByRole("button", { name: "Publish the banner" }).click();
 }
 
 async function saveLimit(page: Page): Promise<void> {
+  await open(page, "Change what you give");
   await page.getByLabel("Assistants at most").fill("7");
   await page.getByRole("button", { name: "Save" }).click();
 }
@@ -166,6 +216,7 @@ async function openDangerZone(page: Page): Promise<void> {
 }
 
 async function previewBanner(page: Page): Promise<void> {
+  await open(page, "Put another in its place");
   await page.getByLabel("Text").fill("Back at one o’clock. Your assistants wait, and nothing is lost.");
   await page.getByRole("button", { name: "See how it looks" }).click();
 }

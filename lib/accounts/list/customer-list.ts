@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type InferResult, sql } from "kysely";
 import { parseAccount } from "@/lib/accounts/account";
 import { contains } from "@/lib/accounts/accounts";
 import { asIso } from "@/lib/config/instants";
@@ -11,14 +11,14 @@ import { standingOf } from "@/lib/plans/standing";
 
 /** What finance and support look for, and how it is called. */
 export const customerFilters = {
-  "past-due": "past due",
-  unpaid: "unpaid",
-  unfinished: "not finished",
-  paused: "paused",
-  ending: "ending",
-  refunded: "refunded",
-  disputed: "disputed",
-  unknown: "unknown to Stripe",
+  "past-due": "Payment due",
+  unpaid: "Not paid",
+  unfinished: "Not paid yet",
+  paused: "Paused",
+  ending: "Ending",
+  refunded: "Refunded",
+  disputed: "Disputed",
+  unknown: "Plan unknown",
 } as const;
 
 export type CustomerFilter = keyof typeof customerFilters;
@@ -57,6 +57,30 @@ function accountsIn(db: Db, filter: CustomerFilter, nowMs: number) {
       return subscriptions.where("status", "=", "gone");
   }
 }
+
+/** The filters that a customer is in by the licence that counts and by all payments, as {@link accountsIn} has it. */
+function filtersOf(
+  licence: LicenceRow | undefined,
+  sums: { refunds: number; disputes: number }[],
+  nowMs: number,
+): CustomerFilter[] {
+  const { status = "", status_reason = null, licence_until_ms = 0, ends_at_ms = null } = licence ?? {};
+  const isOwing = status === "past_due" || status === "unpaid";
+  const runs = licence_until_ms > 0;
+  const isIn: Record<CustomerFilter, boolean> = {
+    "past-due": isOwing && runs,
+    unpaid: isOwing && !runs,
+    unfinished: status === "incomplete",
+    paused: status === "paused" || status_reason === "collection",
+    ending: ["active", "trialing"].includes(status) && runs && (ends_at_ms ?? 0) > nowMs,
+    refunded: sums.some(({ refunds }) => refunds > 0),
+    disputed: sums.some(({ disputes }) => disputes > 0),
+    unknown: status === "gone",
+  };
+  return (Object.keys(isIn) as CustomerFilter[]).filter((filter) => isIn[filter]);
+}
+
+type LicenceRow = InferResult<ReturnType<typeof selectLicences>>[number];
 
 /** The query of how many customers are in a filter. */
 export function countCustomers(db: Db, filter: CustomerFilter, nowMs: number) {
@@ -131,6 +155,12 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
         fn.sum<number>("amount").as("paid"),
         fn.sum<number>("returned").as("returned"),
         fn.min<number>("paid_at_ms").as("first_ms"),
+        fn.count<number>("dispute").as("disputes"),
+        fn
+          .countAll<number>()
+          .filterWhere("returned", ">", 0)
+          .filterWhere(({ or, eb }) => or([eb("dispute", "is", null), eb("dispute", "<>", "lost")]))
+          .as("refunds"),
       ])
       .where("account_id", "in", ids)
       .groupBy(["account_id", "currency"])
@@ -139,6 +169,7 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
   return rows.map((row) => {
     const subscription = currentLicence(subscriptions.filter(({ account_id }) => account_id === row.id));
     const { tag: state, light } = standingOf(parseAccount(row, nowMs), subscription, nowMs);
+    const ofOwn = sums.filter(({ account_id }) => account_id === row.id);
     return {
       id: row.id,
       email: row.email,
@@ -148,7 +179,8 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
       light,
       licence: subscription ? licenceStateOf(subscription) : null,
       subscription,
-      sums: sums.filter(({ account_id }) => account_id === row.id),
+      filters: filtersOf(subscription, ofOwn, nowMs),
+      sums: ofOwn,
     };
   });
 }

@@ -11,7 +11,7 @@ import {
   endColumns,
   type Gift,
   type Given,
-  givenTerms,
+  giftOf,
   lapsedTerms,
   limitOfPlan,
   type Paid,
@@ -36,12 +36,12 @@ export async function settleTerms(
   const paid = await readPaid(transaction, id, plans, nowMs);
   const hadLicence = Boolean(customer?.licence);
   const settled = (given: Given) => (!paid && hadLicence ? lapsedTerms(given) : given);
-  const after = readAfter(now);
-  if (now.given_after !== null && !after) throw new Error("what an account has after an end cannot be read");
-  const atMs = now.given_ends_at_ms;
+  if (now.given_after !== null && !readAfter(now))
+    throw new Error("what an account has after an end cannot be read");
+  const gift = giftOf(now, customer);
   const { given, end } = change({
-    given: settled(givenTerms(now, customer)),
-    ...(atMs !== null && after && { end: { atMs, given: settled(after.given) } }),
+    given: settled(gift.given),
+    ...(gift.end && { end: { ...gift.end, given: settled(gift.end.given) } }),
   });
   const kept = {
     licence: paid ? "given" : null,

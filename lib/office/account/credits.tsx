@@ -4,7 +4,7 @@ import type { Account } from "@/lib/accounts/account";
 import type { openHolds } from "@/lib/accounts/credits/holds";
 import { type CreditEntry, describeReason, spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { addCreditsAct } from "@/lib/admin/credits";
-import { ActForm } from "@/lib/office/act-form";
+import { ActFold } from "@/lib/office/act-form";
 import type { OfficeCall } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -45,16 +45,15 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
           />
         </>
       )}
-      <ActForm
+      <ActFold
+        title="Change the balance"
         act={addCreditsAct}
         call={call}
         hidden={{ email: account.email, once: randomUUID() }}
         className="fields"
       >
-        <button type="submit" className="plain">
-          Change the balance
-        </button>
-      </ActForm>
+        <button type="submit">Change the balance</button>
+      </ActFold>
       <Entries rows={entries.slice(0, shownAtOnce)} />
       {more.length > 0 && (
         <details className="more">
@@ -67,6 +66,8 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
   );
 }
 
+const capitalised = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+
 function Entries({ rows }: { rows: CreditEntry[] }) {
   return (
     <Table
@@ -75,7 +76,7 @@ function Entries({ rows }: { rows: CreditEntry[] }) {
         When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
         Credits: ({ thousandths }) =>
           toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-        Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
+        Reason: (entry) => <UntrustedText>{capitalised(describeReason(entry))}</UntrustedText>,
         ...(rows.some(({ backend_id }) => backend_id) && {
           "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
             <UntrustedText>

@@ -1,11 +1,13 @@
 import { PostButton } from "@/app/(pages)/post-form";
 import { findAccount } from "@/lib/accounts/accounts";
-import { leave, stay } from "@/lib/accounts/leaving/leaving";
+import { graceMs, leave, stay } from "@/lib/accounts/leaving/leaving";
 import { deleteAccountAct, moveAccountAct } from "@/lib/admin/account";
 import { allOfThem, personActs } from "@/lib/admin/person";
+import { minuteInWords } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { ActForm, formOf } from "@/lib/office/act-form";
 import { asFile, formAt, type OfficeAct, type OfficeCall, requireEmail } from "@/lib/office/page";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -15,7 +17,7 @@ export function Export({ email }: { email: string }) {
   return (
     <>
       <h2>Their data</h2>
-      <p>{exportAct.effect} That you read it is in the audit.</p>
+      <p>{exportAct.effect?.does} That you read it is in the audit.</p>
       <PostButton action={exportAct.form.path} hidden={{ email }} look="plain small">
         Export everything as JSON
       </PostButton>
@@ -87,19 +89,27 @@ const exportPerson = formOf(
 
 const eraseNow = {
   ...eraseAct,
-  effect:
-    "Their invitations, mails and place on the waitlist go now, with the name in the audit. It cannot be undone.",
+  effect: { does: "Their invitations, mails and place on the waitlist go now, with the name in the audit." },
 };
 
 const eraseLater = {
   ...eraseAct,
-  effect: `Everything goes a day from now: ${allOfThem}. Their subscription at Stripe ends. They get a mail, and they or you can take it back until then; after that it cannot be undone.`,
+  effect: {
+    does: `Everything goes a day from now: ${allOfThem}. Their subscription at Stripe ends. They get a mail.`,
+    undo: "They or you can take it back for a day; after that it cannot be undone.",
+  },
 };
 
 /** An account has a day of grace. Of someone without one nothing is kept that would be missed. */
 const erase = formOf({
   ...eraseAct,
   form: { ...eraseAct.form, done: "Everything about this person goes, and nothing is kept." },
+  async preview({ db, nowMs }, { email }) {
+    const hasAccount = await hasRow(accountBy(db, "email", email).select("id"));
+    const after = hasAccount ? `erased on ${minuteInWords(nowMs + graceMs)}` : "erased now";
+    const changes = [{ what: "All that is stored about them", before: "kept", after }];
+    return { whom: email, changes, effect: (hasAccount ? eraseLater : eraseNow).effect };
+  },
   async run(call, { email }) {
     const account = await accountBy(call.db, "email", email).select(["id", "email"]).executeTakeFirst();
     if (!account) return eraseAct.run(call, { email });

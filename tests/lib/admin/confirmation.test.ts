@@ -105,6 +105,7 @@ describe.each(engines)("a command that takes something away, on $name", async (e
     await service.token(email);
     const no = await atTerminal("\r", "session", "end", email, "--all");
     expect(no.code).toBe(1);
+    expect(no.said).toMatch(/ceo@example\.com\r?\n {2}Access: 3 program sessions → ended\r?\n/);
     expect(no.said).toContain("This ends 3 program sessions of ceo@example.com. Go on? [y/N]");
     expect(no.said).toContain("invalid_request: Nothing was changed. You did not confirm it.");
     expect(await service.adminJson("session", "list", email)).toHaveLength(3);

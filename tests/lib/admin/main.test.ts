@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { effectInWords } from "@/lib/admin/act";
 import { planActs } from "@/lib/admin/plan";
 import { listCommands } from "@/lib/admin/run-command";
 import { borrowService } from "@/tests/support/block";
@@ -350,7 +351,9 @@ describe("npm run admin on its own", () => {
     const service = await Service.make();
     const { stdout } = await service.admin("plan", "retire", "--help");
     const read = stdout.replace(/\s+/g, " ");
-    expect(read).toContain(`${planActs.retire.words} ${planActs.retire.effect}`);
+    expect(read).toContain(
+      `${planActs.retire.words} ${effectInWords(planActs.retire.effect ?? expect.fail("no effect"))}`,
+    );
     expect((await service.admin("plan", "--help")).stdout).not.toContain("It can be offered again");
   });
 

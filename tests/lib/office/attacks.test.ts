@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { officePages } from "@/lib/office/routes";
 import { Authenticator } from "@/tests/support/authenticator";
@@ -8,6 +9,8 @@ import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/sup
 import { signInWith } from "@/tests/support/passkeys";
 
 const email = "ceo@example.com";
+
+const wordsOf = (text: string) => text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
 const ceremonies = ["enrol", "enter", "proof"].flatMap((act) => [`/${act}/options`, `/${act}/passkey`]);
 const officeActs = officePages.flatMap(({ acts = [] }) => acts);
@@ -178,6 +181,28 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       await stage.query(`UPDATE operator_sessions SET proved_at_ms = proved_at_ms - ${byMs}`);
     };
 
+    /** What every form of the office takes. */
+    const filledIn = {
+      email,
+      plan: "hobby",
+      reason: 'a "typed" <reason>',
+      amount: "1",
+      once: randomUUID(),
+      to: "new@example.com",
+      emails: "one@example.com",
+      act: "credits",
+      all: "all",
+      name: "made",
+      title: "Made",
+      credits: "0",
+      message: "Soon",
+      kind: "promo",
+      backend: "worker",
+      may: "read",
+      webhook: "wh_one",
+      url: "https://systems.example.com/events",
+    };
+
     it("is asked for by all but what gives nothing, takes nothing away and speaks to no one", () => {
       const others = officeActs.filter(({ needsProof }) => !needsProof).map(({ path }) => path);
       expect(others.sort()).toEqual([
@@ -194,25 +219,51 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       async ({ path, name }) => {
         await makeStale();
         const before = await show();
-        const { status, text } = await ann.submit(path, {
-          email,
-          plan: "hobby",
-          reason: 'a "typed" <reason>',
-        });
-        expect(status).toBe(403);
-        expect(text).toContain("Confirm that it is you");
-        expect(text).toMatch(/<a href="\/[^"]+">Go back without it</);
-        expect(text).toContain(`<strong>${name}</strong> of <bdi>${email}</bdi>.`);
+        const { status, text } = await ann.submit(path, filledIn);
+        expect(status, text).toBe(403);
+        expect(text).toContain("Nothing was changed yet.");
+        expect(text).toMatch(/<a href="\/[^"]+">Cancel</);
+        expect(text).toContain(`<h1><bdi>${name.charAt(0).toUpperCase()}${name.slice(1)}?</bdi></h1>`);
+        expect(text).toContain("<dt>For</dt>");
         expect(text).toMatch(new RegExp(`<form (?=[^>]*id="again")(?=[^>]*action="${path}")[^>]*>`));
         expect(hiddenField({ text }, "reason")).toBe('a "typed" <reason>');
         expect(await show()).toEqual(before);
       },
     );
 
+    it("is asked for with what is there now, what will be, to whom, and whether that can be undone", async () => {
+      await makeStale();
+      const read = async (path: string, fields: object) =>
+        wordsOf((await ann.submit(path, { ...filledIn, reason: "For Monday", ...fields })).text);
+      const { credits } = await show();
+      expect(await read("/account/credits", { amount: "2.5" })).toContain(
+        `Change the balance? For ${email} Credits ${credits} → ${Number(credits) + 2.5} Reason they read For Monday What happens The owner sees it with its reason at once. To undo it To take it back, enter the opposite amount.`,
+      );
+      const given = await read("/account/terms", { plan: "licensed", seen: "{}" });
+      expect(given).toMatch(/Plan \S.* → Licence, for good /);
+      expect(given).toContain(
+        "What Stripe charges does not change. To undo it Another change takes it back.",
+      );
+      expect(await read("/account/delete", {})).toMatch(/ → gone What .* To undo it It cannot be undone\./);
+      expect(await read("/announcement/publish", {})).toContain(
+        "For Everyone, on the public pages Text none → Soon",
+      );
+      expect(await read("/plans/retire", {})).toMatch(
+        /For Hobby: \d+ accounts? ha(?:s|ve) it Offered to anyone/,
+      );
+    });
+
+    it("is not asked for what would be refused", async () => {
+      await makeStale();
+      const { status, text } = await ann.submit("/account/credits", { ...filledIn, amount: "many" });
+      expect([status, text.includes("The amount must be a number")]).toEqual([400, true]);
+      expect(text).not.toContain("Confirm with passkey");
+    });
+
     it("keeps every box that was ticked", async () => {
       await makeStale();
       const type = { "content-type": "application/x-www-form-urlencoded" };
-      const body = "emails=one@example.com&emails=two@example.com&emails=";
+      const body = "plan=hobby&emails=one@example.com&emails=two@example.com&emails=";
       const { text } = await ann.send("POST", "/waiting/invite", body, type);
       const kept = [...text.matchAll(/name="emails" value="([^"]*)"/g)].map(([, value]) => value);
       expect(kept).toEqual(["one@example.com", "two@example.com", ""]);
@@ -269,7 +320,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect((await ann.post("/proof/passkey", bob.authenticator.get(asked))).status).toBe(400);
       const ofBob = JSON.parse((await bob.post("/proof/options")).text);
       expect((await ann.post("/proof/passkey", ann.authenticator.get(ofBob))).status).toBe(400);
-      const refused = await ann.submit("/account/credits", { email, amount: "1", reason: "proof" });
+      const refused = await ann.submit("/account/credits", filledIn);
       expect(refused.status).toBe(403);
     });
 

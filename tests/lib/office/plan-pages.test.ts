@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { effectInWords } from "@/lib/admin/act";
 import { planActs } from "@/lib/admin/plan";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService, startStage } from "@/tests/support/block";
@@ -131,7 +132,9 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
   it("say before they are retired who keeps them and that it can be taken back; the base plans cannot be", async () => {
     await make();
     const read = wordsOf((await ann.open("/plans?plan=studio")).text);
-    expect(read).toContain(`Retire this plan ${planActs.retire.effect} Retire Studio`);
+    expect(read).toContain(
+      `Retire this plan ${effectInWords(planActs.retire.effect ?? expect.fail("no effect"))} Retire Studio`,
+    );
     expect(wordsOf((await ann.open("/plans?plan=hobby")).text)).toContain(
       "This plan is always there, so it cannot be retired.",
     );
@@ -145,7 +148,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     expect(await newestChange()).toMatchObject({ who: "operator ann", after: { prices: [] } });
     expect(wordsOf((await ann.open("/plans")).text)).toContain("Studio studio Retired");
     expect(wordsOf((await ann.open("/plans?plan=studio")).text)).toMatch(
-      /no one new: retired [\d-]+ .* Offer this plan again .* Offer again: Studio/,
+      /No one new: retired \d+ \w+ \d{4} .* Offer this plan again .* Offer again: Studio/,
     );
     // A form of a retired plan shows no prices, and leaves them.
     const seen = await seenIn("/plans?plan=studio", "/plans/change");
@@ -205,7 +208,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
   it("ask for the passkey again, and keep what was typed", async () => {
     await stage.query("UPDATE operator_sessions SET proved_at_ms = 0");
     const { text } = await make();
-    expect(text).toContain("<strong>make the plan</strong>");
+    expect(text).toContain("<bdi>Make the plan?</bdi>");
     expect(text).toContain('value="voice = Talk to assistants\nten-lines"');
   });
 
@@ -259,8 +262,8 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       const limits = ["--limit", "projects=50", "--limit", "seats=3"];
       await service.adminJson("account", "set", email, "--feature", "video", "--feature", "voice", ...limits);
       expect(wordsOf((await ann.open(accountPage)).text)).toContain(
-        "It has Studio (studio) Features voice, ten-lines, video (beyond the plan) " +
-          "Limits assistants 7, projects 50 (in place of the plan’s none), seats 3 (beyond the plan)",
+        "You give Studio, for good Features Talk to assistants, Ten lines, Video (beyond the plan) " +
+          "Limits Up to 7 assistants · Up to 50 projects (in place of the plan’s unlimited ones) · Up to 3 seats (beyond the plan)",
       );
       await service.adminJson("plan", "set", "office", "--title", "Office", "--limit", "assistants=25");
       await stage.query(`UPDATE accounts SET paid_plan = 'office' WHERE email = '${email}'`);
@@ -269,7 +272,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
          SELECT id, 'cus_1', 1, 'given', 'licensed' FROM accounts WHERE email = '${email}'`,
       );
       expect(wordsOf((await ann.open(accountPage)).text)).toContain(
-        "It has Office (office) You give Studio (studio) Stripe gives Office (office) Features",
+        "You give Studio, for good Stripe gives Office, while it is paid Features",
       );
       const { facts } = await service.adminJson<{ facts: object }>("explain", email);
       expect(facts).toMatchObject({
@@ -318,7 +321,8 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       expect(await show()).toMatchObject({ plan: "studio", givenEndsAt, afterwards: "hobby" });
       const { text } = await ann.open(accountPage);
       expect(text).toContain('value="2037-01-31T09:30"');
-      expect(wordsOf(text)).toMatch(/What you give ends 2037-01-31 09:30 UTC in .* and then it has hobby/);
+      expect(wordsOf(text)).toContain("You give Studio, until 31 Jan 2037, 09:30 UTC, then Hobby");
+      expect(wordsOf(text)).toMatch(/What you give ends 31 Jan 2037, 09:30 UTC in .* and then it has hobby/);
       await send({ plan: "studio", ...until, own_features: "video" });
       expect(await show()).toMatchObject({ ownFeatures: ["video"], givenEndsAt, afterwards: "hobby" });
       await send({ plan: "studio", own_features: "video", given_ends_at_ms: "" });
