@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { PostForm } from "@/app/(pages)/post-form";
-import { parseAccount, trialEndOf } from "@/lib/accounts/account";
+import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { accountStates, isSomeones } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
@@ -16,7 +16,7 @@ import { FindForm, nothingFound, planOptions, soughtIn } from "@/lib/office/form
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { groupsOf, State, stateWords } from "@/lib/office/state";
-import { LongTable, perPage } from "@/lib/office/table";
+import { type Columns, LongTable, perPage } from "@/lib/office/table";
 import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
 import { currentLicence, describeDue, selectLicences } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
@@ -69,93 +69,24 @@ async function show(call: OfficeCall) {
   const here = Object.entries({ ...search, after }).filter((entry): entry is [string, string] =>
     Boolean(entry[1]),
   );
-  const hidden = Object.fromEntries(here);
-  const chosen = new Set(call.typed("emails")?.split("\n"));
-  const to = (changes: Partial<Record<keyof Search | "after", string>>) =>
-    addressOf(accounts.path, { find, plan, state, payment, ...changes });
-  const filter = { of: accounts.path, kept: { find, plan, state, payment } };
+  const to = (after: string) => addressOf(accounts.path, { find, plan, state, payment, after });
   return (
     <>
       <p className="lead">Everyone who has an account. Open one for its plan, credits and access.</p>
-      <FindForm
-        of={accounts.path}
-        call={call}
-        kept={{ plan, state, payment }}
-        label="Part of the email or reference, or an id"
-        current={find}
-      />
-      <FilterLinks
-        {...filter}
-        name="state"
-        words="State"
-        options={{ "": "Any", ...stateWords }}
-        current={trials ? "-" : state}
-      />
-      <FilterLinks
-        {...filter}
-        name="plan"
-        words="Plan"
-        options={{ "": "Any", ...planOptions(plans, plan) }}
-        current={trials ? "-" : plan}
-      />
-      {settings().billing && (
-        <FilterLinks
-          {...filter}
-          name="payment"
-          words="Payment"
-          options={{ "": "Any", due: "Due" }}
-          current={trials ? "-" : payment}
-        />
-      )}
-      <FilterLinks
-        {...filter}
-        kept={{}}
-        name="trials"
-        words="Trials by their end"
-        options={trialLists}
-        current={trials}
-      />
-      <PostForm action={changeSeveral.path} hidden={hidden}>
+      <Filters call={call} search={search} plans={plans} />
+      <PostForm action={changeSeveral.path} hidden={Object.fromEntries(here)}>
         <LongTable
           rows={(await withLicences(db, rows)).map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
-          columns={{
-            Choose: ({ email }) => <Tick email={email} word="Choose" isTicked={chosen.has(email)} />,
-            Email: ({ email, reference }) => (
-              <>
-                <Person email={email} />
-                {reference !== null && (
-                  <small>
-                    <UntrustedText>{reference}</UntrustedText>
-                  </small>
-                )}
-              </>
-            ),
-            State: ({ account, licence }) => {
-              const standing = standingOf(account, licence, nowMs);
-              return <State standing={standing} groups={groupsOf(standing)} />;
-            },
-            Plan: ({ account }) =>
-              (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
-            ...(settings().billing && {
-              Due: ({ licence }: LicensedRow) => (licence && describeDue(licence, moneyInWords)) ?? "–",
-            }),
-            "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
-            Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
-            Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
-            Since: ({ account }) => <Day atMs={account?.created_at_ms} isFar />,
-          }}
+          columns={columnsOf(call, plans)}
           whenEmpty={goesOnAfter ? "None so far." : nothingFound("No account matches.", find)}
           hrefAfter={({ trial_ends_at_ms, email }) =>
-            trials
-              ? addressOf(accounts.path, { trials, after: `${trial_ends_at_ms} ${email}` })
-              : to({ after: email })
+            trials ? addressOf(accounts.path, { trials, after: `${trial_ends_at_ms} ${email}` }) : to(email)
           }
         />
         {goesOnAfter && (
           <p>
-            <a href={to({ after: goesOnAfter })}>Search on</a> after{" "}
-            <UntrustedText>{goesOnAfter}</UntrustedText>: there are more accounts than are looked at in one
-            search.
+            <a href={to(goesOnAfter)}>Search on</a> after <UntrustedText>{goesOnAfter}</UntrustedText>: there
+            are more accounts than are looked at in one search.
           </p>
         )}
         {rows.length > 0 && <SeveralFields call={call} plans={plans} />}
@@ -166,6 +97,85 @@ async function show(call: OfficeCall) {
       </p>
     </>
   );
+}
+
+type FiltersProps = { call: OfficeCall; search: Search; plans: Plans };
+
+function Filters({ call, search: { trials, ...search }, plans }: FiltersProps) {
+  const { find, plan, state, payment } = search;
+  const current = (value: string | undefined) => (trials ? "-" : value);
+  const all = { of: accounts.path, kept: search };
+  return (
+    <>
+      <FindForm
+        of={accounts.path}
+        call={call}
+        kept={{ plan, state, payment }}
+        label="Part of the email or reference, or an id"
+        current={find}
+      />
+      <FilterLinks
+        {...all}
+        name="state"
+        words="State"
+        options={{ "": "Any", ...stateWords }}
+        current={current(state)}
+      />
+      <FilterLinks
+        {...all}
+        name="plan"
+        words="Plan"
+        options={{ "": "Any", ...planOptions(plans, plan) }}
+        current={current(plan)}
+      />
+      {settings().billing && (
+        <FilterLinks
+          {...all}
+          name="payment"
+          words="Payment"
+          options={{ "": "Any", due: "Due" }}
+          current={current(payment)}
+        />
+      )}
+      <FilterLinks
+        of={accounts.path}
+        kept={{}}
+        name="trials"
+        words="Trials by their end"
+        options={trialLists}
+        current={trials}
+      />
+    </>
+  );
+}
+
+function columnsOf(call: OfficeCall, plans: Plans): Columns<LicensedRow & { account: Account | undefined }> {
+  const chosen = new Set(call.typed("emails")?.split("\n"));
+  return {
+    Choose: ({ email }) => <Tick email={email} word="Choose" isTicked={chosen.has(email)} />,
+    Email: ({ email, reference }) => (
+      <>
+        <Person email={email} />
+        {reference !== null && (
+          <small>
+            <UntrustedText>{reference}</UntrustedText>
+          </small>
+        )}
+      </>
+    ),
+    State: ({ account, licence }) => {
+      const standing = standingOf(account, licence, call.nowMs);
+      return <State standing={standing} groups={groupsOf(standing)} />;
+    },
+    Plan: ({ account }) => (account && plans.get(contentsOf(account, plans)?.plan ?? "")?.title) ?? "–",
+    ...(settings().billing && {
+      Due: ({ licence }: LicensedRow) => (licence && describeDue(licence, moneyInWords)) ?? "–",
+    }),
+    "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
+    Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
+    Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
+    Since: ({ account }) => <Day atMs={account?.created_at_ms} isFar />,
+  };
 }
 
 const trialLists = { running: "Running", ended: "Ended, newest first" };

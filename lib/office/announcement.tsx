@@ -49,8 +49,8 @@ function Now({ message, kind, starts_at_ms, ends_at_ms }: StoredBanner) {
       <Facts
         facts={{
           Shows: kind === "promo" ? "On public pages" : "On every page, as a warning",
-          From: starts_at_ms === null ? "It was published" : <Instant atMs={starts_at_ms} />,
-          Until: ends_at_ms === null ? "It is removed" : <Instant atMs={ends_at_ms} />,
+          Begins: starts_at_ms === null ? "It has begun" : <Instant atMs={starts_at_ms} />,
+          Ends: ends_at_ms === null ? "When it is removed" : <Instant atMs={ends_at_ms} />,
         }}
       />
       <Looks message={message} kind={kind} />

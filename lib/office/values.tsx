@@ -42,9 +42,10 @@ export function AtStripe({ kind, id }: { kind: Parameters<typeof dashboardUrl>[1
 export function Instant({ atMs }: { atMs: number | null | undefined }) {
   if (atMs == null) return <None />;
   const iso = new Date(atMs).toISOString();
+  const [day, minute] = minuteInWords(atMs).split(", ");
   return (
     <time dateTime={iso} title={iso}>
-      <span className="unbroken">{minuteInWords(atMs)}</span>{" "}
+      <span className="unbroken">{day},</span> <span className="unbroken">{minute}</span>{" "}
       <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>
     </time>
   );

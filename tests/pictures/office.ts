@@ -178,7 +178,7 @@ function later(act: (page: Page) => Promise<void>) {
 
 async function givePlan(page: Page): Promise<void> {
   await open(page, "Change what you give");
-  await page.getByLabel("Plan").selectOption("Studio");
+  await page.locator("select[name=plan]").selectOption("studio");
   await page.getByLabel("Given until").fill("2027-03-31T00:00");
   await page.getByRole("button", { name: "Save" }).click();
 }

@@ -40,8 +40,12 @@ export async function showVerdict({ email, facts, plans, nowMs, deletesAtMs, tim
           <b>{toTheMinute(explained.payment)}</b>
         </p>
       )}
-      <p>{toTheMinute(explained.signIn)}</p>
-      <p>{toTheMinute(explained.apps)}</p>
+      <dl>
+        <dt>Sign-in</dt>
+        <dd>{toTheMinute(explained.signIn)}</dd>
+        <dt>Apps</dt>
+        <dd>{toTheMinute(explained.apps)}</dd>
+      </dl>
       {account && (
         <>
           <Facts
