@@ -260,7 +260,7 @@ function describeTermsOf(account: Account, nowMs: number): string {
 }
 
 /** What Stripe gives a customer. */
-export function describeLicence({ limit_given, plan }: NonNullable<Facts["licensed"]>): string {
+function describeLicence({ limit_given, plan }: NonNullable<Facts["licensed"]>): string {
   const terms = describeTerms({ plan: plan ?? "licensed", assistant_limit: limit_given });
   return `Stripe gives ${terms}, while the subscription is paid`;
 }
