@@ -24,7 +24,7 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
     receiver.secret = secretIn(added.text);
     const [{ id = "" } = {}] = await service.adminJson<{ id: string }[]>("webhook", "list");
     const listed = (await ann.open("/webhooks")).text;
-    for (const words of [receiver.url, id, "account.created, hold.expired", "works"])
+    for (const words of [receiver.url, id, "Account created, Hold expired", "works"])
       expect(listed).toContain(words);
     expect(listed).not.toContain("whsec_");
 
