@@ -66,8 +66,6 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
   );
 }
 
-const capitalised = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
-
 function Entries({ rows }: { rows: CreditEntry[] }) {
   return (
     <Table
@@ -76,7 +74,7 @@ function Entries({ rows }: { rows: CreditEntry[] }) {
         When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
         Credits: ({ thousandths }) =>
           toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-        Reason: (entry) => <UntrustedText>{capitalised(describeReason(entry))}</UntrustedText>,
+        Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
         ...(rows.some(({ backend_id }) => backend_id) && {
           "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
             <UntrustedText>

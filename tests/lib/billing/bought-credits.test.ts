@@ -49,7 +49,7 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
       expect(owner).toContain(`<span>${words}</span>`);
     expect(owner, "an id is of no use to an owner").not.toContain(session);
     const { text } = await office.open(`/account?email=${buyer.email}`);
-    expect(text).toContain("<bdi>Bought (€10.00)</bdi>");
+    expect(text).toContain("<bdi>bought (€10.00)</bdi>");
     expect(text).toContain(`price_pack ${session}`);
   });
 

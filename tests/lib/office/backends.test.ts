@@ -34,7 +34,8 @@ describe.each(engines)("the office's page of backends, on $name", async (engine)
     await becomes(first, 200);
     const listed = (await ann.open("/backends")).text;
     expect(listed).toContain(`<code>http://localhost:${first.port}</code>`);
-    for (const words of ["meter", "Read accounts, Spend and hold credits", "other"]) expect(listed).toContain(words);
+    for (const words of ["meter", "Read accounts, Spend and hold credits", "other"])
+      expect(listed).toContain(words);
     expect(listed).not.toContain("PRIVATE KEY");
 
     const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
