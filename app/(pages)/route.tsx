@@ -35,32 +35,29 @@ export const { GET } = handlePage(pages.front, wide, async ({ headers, nowMs }) 
     content: (
       <div className="front">
         <Hero isSignedIn={isSignedIn} offers={prices.offers} />
-        <Jobs />
+        <HowItWorks asksForPlace={asksForPlace} />
         <section className="split" aria-labelledby="approve">
           <div>
             <h2 id="approve">Nothing leaves without you</h2>
             <p className="lead">
-              Finished work waits for you in the app that prepared it. You send it, change it, or say what is
-              wrong.
+              Finished work waits in the app that prepared it. You send it, change it, or say what is wrong.
+              No program can approve for you, ours included.
             </p>
-            <ul className="marked">
-              <li>
-                <Icon name="check" />
-                Each app asks you once before it connects, and you end its access with one click.
-              </li>
-              <li>
-                <Icon name="check" />
-                Here you see all that works for you, with your plan and your credits.
-              </li>
-              <li>
-                <Icon name="check" />
-                Only you approve: no program can, ours included.
-              </li>
+            <h3>Three jobs to begin with</h3>
+            <ul className="jobs">
+              <Job icon="mail" title="The inbox, before breakfast">
+                Replies are drafted. You send those that you like.
+              </Job>
+              <Job icon="page" title="The report, every Friday">
+                Two pages with the figures. You publish them.
+              </Job>
+              <Job icon="card" title="The invoices, as they fall due">
+                Reminders are prepared. You decide who gets one.
+              </Job>
             </ul>
           </div>
           <WaitingJob />
         </section>
-        <Apps />
         <Prices {...prices} begin={asksForPlace && <ButtonLink to="#email">Join the waitlist</ButtonLink>} />
         <Questions />
         <WhoRunsIt />
@@ -78,9 +75,8 @@ function Hero({ isSignedIn, offers }: { isSignedIn: boolean; offers: Offer[] }) 
       <div>
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
-          For founders who work alone. In {second ? `${first}, ${second}` : first} or your own apps,
-          assistants prepare the work. Nothing is sent, published, deployed or charged until you approve. Here
-          you choose the apps, and stop any at once.
+          For founders who work alone. Assistants prepare the work in {second ? `${first}, ${second}` : first}{" "}
+          or your own apps. Nothing is sent, published, deployed or charged until you approve.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>
@@ -121,20 +117,31 @@ function AskForPlace({ children }: { children: ReactNode }) {
   );
 }
 
-function Jobs() {
+/** What one brings, what one gets for it, and what to do now. */
+function HowItWorks({ asksForPlace }: { asksForPlace: boolean }) {
   return (
-    <section aria-labelledby="jobs">
-      <h2 id="jobs">Three jobs to begin with</h2>
+    <section aria-labelledby="how">
+      <h2 id="how">How it works</h2>
       <ol className="steps">
-        <Job icon="mail" title="The inbox, before breakfast">
-          It sorts the night’s mail and drafts the replies. You send those that you like.
-        </Job>
-        <Job icon="page" title="The report, every Friday">
-          It collects the figures and writes two pages. You publish them, or say what is wrong.
-        </Job>
-        <Job icon="card" title="The invoices, as they fall due">
-          It matches payments and prepares the reminders. You decide who gets one.
-        </Job>
+        <li>
+          <h3>You bring an AI app</h3>
+          <Apps />
+        </li>
+        <li>
+          <h3>You run it all from here</h3>
+          <p>
+            See which apps work for you, stop any with one click, and keep one plan and its credits for all of
+            them.
+          </p>
+        </li>
+        <li>
+          <h3>{asksForPlace ? "Now: join the waitlist" : "Now: connect your first app"}</h3>
+          <p>
+            {asksForPlace
+              ? "We email you when your place is ready. Then you sign in, connect an app, and approve it once."
+              : "It asks you once, here, before it connects."}
+          </p>
+        </li>
       </ol>
     </section>
   );
@@ -144,8 +151,10 @@ function Job({ icon, title, children }: { icon: IconName; title: string; childre
   return (
     <li>
       <Icon name={icon} />
-      <h3>{title}</h3>
-      <p>{children}</p>
+      <div>
+        <strong>{title}</strong>
+        <p>{children}</p>
+      </div>
     </li>
   );
 }

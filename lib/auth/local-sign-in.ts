@@ -40,7 +40,7 @@ export const proofPlaces = {
   ways: `${pages.access.path}#ways`,
   email: `${pages.account.path}?change#address`,
   leave: `${pages.account.path}#leave`,
-  automatic: `${pages.billing.path}#automatic`,
+  automatic: `${pages.billing.path}?automatic#automatic`,
 } as const;
 
 const findPlace = (asked: string | undefined) => Object.values(proofPlaces).find((place) => place === asked);

@@ -207,7 +207,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   "past due": {
     dated: "Payment failed: your assistants stop on",
-    next: "At Stripe you change the card, or pay the invoice.",
+    next: "At Stripe you pay the invoice, change the card, or cancel the plan.",
     ...updatePayment,
   },
   paying: {
@@ -259,14 +259,15 @@ const ends: Record<LicenceEnd, EndWords> = {
   "trial over": anew,
   unpaid: {
     beside: "The plan that you bought is not paid. Pay the invoice to go on with it.",
-    hint: (where) => `Pay the last invoice${where}; they run again as soon as it is paid.`,
+    hint: (where) =>
+      `Pay the last invoice${where}, and they run again at once. If you no longer want the plan, cancel it at Stripe.`,
     step: updatePayment,
   },
   unfinished: {
     beside:
       "Your first payment for a plan did not go through: your card was declined, or your bank asks you to confirm it. Finish it, or choose another plan.",
     hint: (where) =>
-      `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan: then this payment is dropped. Your assistants work as soon as one is paid.`,
+      `Your first payment did not go through: your card was declined, or your bank asks you to confirm it. Finish it${where}, or choose another plan: then this payment is dropped.`,
     step: { ...stepTo(finishPayment), ...instead("Choose another plan", plansOnBilling) },
   },
   "at bank": {

@@ -146,7 +146,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     const { address } = await app.ask();
     const asked = await shared.open(address.href.replace(service.url, ""));
     const { text } = await shared.open(String(asked.headers.location));
-    expect(text).toMatch(/<button [^>]*form="answer"[^>]* value="leave"[^>]*>Not you\?</);
+    expect(text).toMatch(/<button [^>]*value="leave"[^>]* name="answer"[^>]*>Not you\?</);
     const left = new Map(shared.cookies);
     expect(await answerShown(shared, "leave")).toMatchObject({
       status: 303,

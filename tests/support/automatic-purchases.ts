@@ -17,11 +17,12 @@ export async function openAutomaticPurchases(shop: Shop) {
       { account: buyer.id, credits: "price_pack", below: "100", most: "3", ...fields },
       headers,
     );
-  const prove = ({ browser, email }: Buyer) => browser.redeem(email, { back: "/home/billing#automatic" });
+  const prove = ({ browser, email }: Buyer) =>
+    browser.redeem(email, { back: "/home/billing?automatic#automatic" });
   /** An owner with a licence, credits and a fresh proof who has turned it on. */
   const admit = async (credits: number, fields: Record<string, string> = {}) => {
     const { buyer } = await shop.admitLicensed("--credits", String(credits));
-    expect(await prove(buyer)).toBe("/home/billing#automatic");
+    expect(await prove(buyer)).toBe("/home/billing?automatic#automatic");
     expect((await start(buyer, fields)).headers.location).toBe("/home/billing?automatic#automatic");
     return buyer;
   };

@@ -43,23 +43,10 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         <Icon name="warning" />
         <span>
           {origin.is === "device"
-            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: approving would connect their device."
+            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: you would connect their device."
             : "Approve only a request that you have just started yourself."}
         </span>
       </p>
-      {!(reader instanceof ApiError) && reader.by === "owner" && (
-        <p className="reader">
-          <Icon name="person" />
-          <span>
-            Signed in as <strong>{reader.account.email}</strong>.{" "}
-            {settings().signIn.kind === "local" && (
-              <button type="submit" form="answer" name="answer" value="leave" className="linklike">
-                Not you?
-              </button>
-            )}
-          </span>
-        </p>
-      )}
       <div className="abilities">
         <div>
           <h2>Approving lets it</h2>
@@ -70,7 +57,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
             </li>
             <li>
               <Icon name="check" />
-              Stay connected until you disconnect it: {sessionDays.app} days at most, {sessionDays.idle} if
+              Stay connected until you disconnect it, {sessionDays.app} days at most, {sessionDays.idle} if
               unused
             </li>
           </ul>
@@ -87,7 +74,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
           </ul>
         </div>
       </div>
-      <PostForm id="answer" action={forms.answerApp.path} hidden={{ request }} className="stack answer">
+      <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} requestId={requestId} />
       </PostForm>
       <Whither origin={origin} />
@@ -224,7 +211,14 @@ function Answer({ reader, requestId }: Pick<ApprovalProps, "reader" | "requestId
   return (
     <>
       <input type="hidden" name="account" value={reader.account.id} />
-      <p className="quiet">It is free, and you can disconnect it at any time.</p>
+      <p className="quiet">
+        It is free. Signed in as <strong>{reader.account.email}</strong>.{" "}
+        {settings().signIn.kind === "local" && (
+          <button type="submit" name="answer" value="leave" className="linklike">
+            Not you?
+          </button>
+        )}
+      </p>
       <div className="pair">
         <button type="submit" name="answer" value="approve" className="plain">
           Approve

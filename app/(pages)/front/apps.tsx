@@ -15,12 +15,11 @@ export function nameApps(): string[] {
   return settings().apps?.map(({ name }) => name) ?? agents;
 }
 
-/** The apps to connect: the operator's own, or else the usual agents. */
+/** The apps that one brings, and that they are paid for elsewhere. */
 export function Apps() {
   const { apps } = settings();
   return (
-    <section aria-labelledby="apps">
-      <h2 id="apps">In the apps that you have</h2>
+    <>
       <ul className="apps">
         {apps?.map(({ name, platform, url }) => (
           <li key={name}>
@@ -35,9 +34,9 @@ export function Apps() {
           ))}
       </ul>
       <p>
-        {!apps && "And every other agent that speaks MCP. "}
-        <a href={documentPages.connectAnApp.path}>How apps connect</a>
+        {apps ? "One of these" : "One of these, or any agent that speaks MCP"}. Its own subscription is not
+        included. <a href={documentPages.connectAnApp.path}>How apps connect</a>
       </p>
-    </section>
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { askUs } from "@/lib/config/contact";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { type Plan, type Plans, readPlans } from "@/lib/plans/plan";
+import { type Plans, readPlans } from "@/lib/plans/plan";
 import { listSold } from "@/lib/plans/plan-prices";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { type Offer, readOffers } from "../home/billing/offers";
@@ -48,7 +48,7 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
       <p className="lead">
         Everyone begins with the trial.{" "}
         {sellsLicences
-          ? "Nothing is charged until you buy a plan."
+          ? "Nothing is charged until you buy a plan, once you are signed in."
           : withMailLink(`Plans aren’t sold on this site: for one, ${askUs()}.`)}
       </p>
       {shown.length === 0 && <p>We cannot show the plans at the moment.</p>}
@@ -60,7 +60,7 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
             tag={plan?.name === "trial" ? "You begin here" : undefined}
             terms={plan && free[plan.name]}
           >
-            {plan?.name === "trial" ? begin : <HowToGet plan={plan} />}
+            {plan?.name === "trial" ? begin : plan?.name === "hobby" && <HowToGet />}
           </PlanCard>
         ))}
       </ul>
@@ -79,8 +79,7 @@ export function Prices({ plans, offers, packs, begin }: Sold & { begin: ReactNod
       )}
       <p className="quiet">
         The trial ends by itself; your invitation may give it more days.{" "}
-        {sellsLicences &&
-          `${taxInWords(offers)} You cancel by yourself, at any time. Your apps’ own subscriptions are not included.`}
+        {sellsLicences && `${taxInWords(offers)} You cancel by yourself, at any time.`}
       </p>
     </section>
   );
@@ -98,19 +97,16 @@ export function PricesInShort({ offers }: Pick<Sold, "offers">) {
   );
 }
 
-/** How one comes to a plan after the trial: the free one is given, or what is left of a plan that has ended. */
-function HowToGet({ plan }: { plan: Plan | undefined }) {
+/** How one comes to the plan that nobody buys: it is given, or what is left of a plan that has ended. */
+function HowToGet() {
   const { billing } = settings();
   if (!billing) return null;
-  const isGiven = plan?.name === "hobby";
   return (
     <p className="actions quiet">
       <span>
-        {!isGiven
-          ? "You buy it once you are signed in."
-          : billing.lapsedPlan === "hobby"
-            ? "Yours when a plan that you bought ends."
-            : withMailLink(`We give it: ${askUs()}.`)}
+        {billing.lapsedPlan === "hobby"
+          ? "Yours when a plan that you bought ends."
+          : withMailLink(`We give it: ${askUs()}.`)}
       </span>
     </p>
   );

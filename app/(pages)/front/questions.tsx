@@ -5,8 +5,6 @@ import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 
 const questions = (): Record<string, ReactNode> => ({
-  "What is done here?":
-    "You keep your company here: which apps work for it, its plan and its credits. The work itself is done in your apps, and each asks here whether it may go on.",
   "Who sees my work?": (
     <>
       Not us. Your assistants and their work stay in your own apps. We keep your email, your plan and your
@@ -29,7 +27,7 @@ const questions = (): Record<string, ReactNode> => ({
 export function Questions() {
   return (
     <section aria-labelledby="questions">
-      <h2 id="questions">Six questions</h2>
+      <h2 id="questions">Questions</h2>
       <div className="questions">
         {Object.entries(questions()).map(([question, answer]) => (
           <div key={question}>

@@ -68,12 +68,12 @@ export function CheckResult({
           state.next
         )}
       </p>
-      {children}
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
       ) : (
         !(isCalm && trial) && <NextStep state={state} account={account} />
       )}
+      {children}
       {then}
     </section>
   );

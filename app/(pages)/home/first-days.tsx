@@ -8,11 +8,18 @@ import { Tick } from "./tick";
 
 const watchedEverySeconds = 15;
 
-type Step = { isDone: boolean; title: string; how?: ReactNode };
+type Step = {
+  isDone: boolean;
+  title: string;
+  how?: ReactNode;
+  /** Whether it is said how also while another step is the next: it takes somebody else. */
+  isSaidEarly?: boolean;
+};
 
 const planStep = ({ step }: Standing): Step => ({
   isDone: false,
   title: "Get a plan before the trial ends",
+  isSaidEarly: !step,
   how: step ? <a href={step.path}>{step.words}</a> : `For a plan, ${askUs()}.`,
 });
 
@@ -41,10 +48,11 @@ export function firstSteps({ plan }: Account, { sessions }: Access, state: Stand
   ];
 }
 
-/** The first steps of an account. While one is open, the page looks for it more often. */
+/** The first steps of an account, and how the next one is done. While one is open, the page looks for it more often. */
 export function FirstDays({ steps, children }: { steps: Step[]; children: ReactNode }) {
   const done = steps.filter(({ isDone }) => isDone).length;
   const waits = steps.slice(0, 3).some(({ isDone }) => !isDone);
+  const next = steps.find(({ isDone }) => !isDone);
   return (
     <section
       className="card"
@@ -56,16 +64,19 @@ export function FirstDays({ steps, children }: { steps: Step[]; children: ReactN
         {done} of {steps.length} done
       </p>
       <ol className="first-days">
-        {steps.map(({ isDone, title, how }) => (
-          <li key={title} data-is-done={isDone}>
-            <Tick isDone={isDone} />
-            <div>
-              <strong>{title}</strong>
-              <span className="unseen">{isDone ? ": done." : ": not done yet."}</span>
-              {!isDone && how && <p>{how}</p>}
-            </div>
-          </li>
-        ))}
+        {steps.map((step) => {
+          const { isDone, title, how, isSaidEarly } = step;
+          return (
+            <li key={title} data-is-done={isDone} aria-current={step === next ? "step" : undefined}>
+              <Tick isDone={isDone} />
+              <div>
+                <strong>{title}</strong>
+                <span className="unseen">{isDone ? ": done." : ": not done yet."}</span>
+                {(step === next || isSaidEarly) && <p>{how}</p>}
+              </div>
+            </li>
+          );
+        })}
       </ol>
       {children}
     </section>

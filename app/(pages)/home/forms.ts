@@ -200,7 +200,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
 
   endAutomaticPurchase: handleForm(ownerForms.endAutomaticPurchase, byOwner, async ({ nowMs }, owner) => {
     await endAutomaticPurchase(await store(), owner, nowMs);
-    return { to: `${billing}#automatic` };
+    return { to: `${billing}?automatic#automatic` };
   }),
 
   /**

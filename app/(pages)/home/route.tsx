@@ -66,10 +66,12 @@ export const { GET } = ownerPage(pages.home, {}, async (visit) => {
           <FirstDays steps={steps}>{latest && <LatestApp app={latest} nowMs={nowMs} />}</FirstDays>
         )}
         {hasApp !== false && (isBegun || !latest) && <Apps read={read} latest={latest} nowMs={nowMs} />}
-        <div className="facts">
-          {state.mayRun && <OwnPlan {...visit} />}
-          <OwnCredits {...visit} />
-        </div>
+        {(state.mayRun || spendable(account) > 0) && (
+          <div className="card facts">
+            {state.mayRun && <OwnPlan {...visit} />}
+            <OwnCredits {...visit} />
+          </div>
+        )}
       </div>
       {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
     </>
@@ -80,7 +82,7 @@ function OwnPlan({ account, contents, plans }: OwnVisit) {
   const plan = plans.get(contents.plan);
   const lines = contentsInWords(contents, plans);
   return (
-    <section className="card" aria-labelledby="plan">
+    <section aria-labelledby="plan">
       <h2 id="plan">In your plan</h2>
       {lines.length > 0 ? <Lines lines={lines} /> : <p className="quiet">{plan?.description}</p>}
       <GivenUntil account={account} />
@@ -91,10 +93,10 @@ function OwnPlan({ account, contents, plans }: OwnVisit) {
   );
 }
 
-function OwnCredits({ account, state, isUnsold }: OwnVisit) {
+function OwnCredits({ account, contents, plans, state, isUnsold }: OwnVisit) {
   return (
-    <section className="card" aria-labelledby="credits">
-      <Balance account={account} mayRun={state.mayRun} isUnsold={isUnsold} isShort />
+    <section aria-labelledby="credits">
+      <Balance {...{ account, isUnsold }} mayRun={state.mayRun} plan={plans.get(contents.plan)} />
       <p>
         {spendable(account) === 0 && sellsCreditsTo(account) && state.light[0] === "good" ? (
           <a href={`${pages.billing.path}#packs`}>Buy credits</a>

@@ -64,7 +64,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     await spend(buyer, "100");
     await round();
     expect([statesOf(buyer), await balanceOf(buyer)]).toEqual([[], 50]);
-    expect(await prove(buyer)).toBe("/home/billing#automatic");
+    expect(await prove(buyer)).toBe("/home/billing?automatic#automatic");
     for (const [fields, code] of [
       [{ most: "" }, "limit_required"],
       [{ most: "0" }, "limit_failed"],
@@ -138,7 +138,7 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     const { buyer } = await shop.admitLicensed("--credits", "150");
     for (const isDefault of [false, true]) {
       stripe.cards.set(customerOf(buyer), { ...cardOf(buyer), isDefault, isByLink: true });
-      expect(await prove(buyer)).toBe("/home/billing#automatic");
+      expect(await prove(buyer)).toBe("/home/billing?automatic#automatic");
       expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
     }
     await spend(buyer, "100");
@@ -537,6 +537,6 @@ describe.each(engines.slice(0, 1))("automatic purchases of credits, under Clerk"
     signIn({});
     expect((await browser.open("/home/billing")).text).toContain("Turn it off");
     await browser.submit("/home/credits/automatic/end", { account: id });
-    expect((await browser.open("/home/billing")).text).toContain("It is off.");
+    expect((await browser.open("/home/billing")).text).toContain("<b>Off</b>");
   });
 });

@@ -457,7 +457,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     shop.stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
     const failed = await home(buyer);
-    expect(failed).toContain("At Stripe you change the card, or pay the invoice.");
+    expect(failed).toContain("At Stripe you pay the invoice, change the card, or cancel the plan.");
     expect(failed).toContain(">Pay or change the card</button>");
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
@@ -476,7 +476,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(text).not.toContain("Payment failed");
     expect((await buyer.browser.open("/home/account")).text, "nothing is due").not.toContain(notice);
     expect(text).toMatch(
-      /<h2 id="billing">Cancelled: your plan ends on \d+ \w+<.*Next charge<.*>Nothing.*>Keep the plan<\/button>/,
+      /<h2 id="billing">Cancelled: your plan ends on \d+ \w+<.*>Keep the plan<\/button>.*Next charge<.*>Nothing/,
     );
     expect(text).toContain("Invoices and your card<");
   });

@@ -37,7 +37,12 @@ describe.each(engines)("the history of an owner's credits, on $name", async (eng
       line.replace(/ \d\d:\d\d UTC(?! at)|\{page\} /, "").replace("&amp;", "&"),
     );
     const from = lines.findIndex((line) => /^### (?:Held|History)/.test(line));
-    return from === -1 ? [] : lines.slice(from, lines.indexOf("## Limit and mail"));
+    return from === -1
+      ? []
+      : lines.slice(
+          from,
+          lines.findIndex((line) => line.includes("Monthly limit")),
+        );
   };
   const dayOf = (atMs: number) =>
     `${new Date(atMs).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" })} UTC`;

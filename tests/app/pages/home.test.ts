@@ -54,7 +54,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const home = await shown(owner);
     expect(home).toContain("</svg><h1>Your plan is active</h1></div>");
     expect(home).toContain('<h2 id="credits">Credits: 0</h2>');
-    expect(home).toContain("Without any, a job that costs credits is refused; everything else runs.");
+    expect(home).toContain("Without any, only jobs that cost credits are refused.");
     expect(home).toContain("licensed@example.com");
     expect(home, "for a home screen").toContain('<link rel="manifest" href="/site.webmanifest?v=');
     const billing = await shown(owner, "/home/billing");

@@ -191,7 +191,9 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     const [mail] = await mailed();
     expect(mail?.text).toContain("Your plan goes on as soon as the last invoice is paid");
     const { error } = await entitlement();
-    expect(error.hint).toContain(`Pay the last invoice at ${shop.service.url}/home/billing;`);
+    expect(error.hint).toContain(
+      `Pay the last invoice at ${shop.service.url}/home/billing, and they run again at once.`,
+    );
   });
 
   it("is announced for each invoice that is overdue, also where one is paid while the next is overdue", async () => {

@@ -167,7 +167,7 @@ describe.each(engines.slice(0, 1))("an owner's pages", async (engine) => {
         const { buyer } = await shop.admitLicensed("--credits", "150");
         const { id: account, email, browser } = buyer;
         await admin(`credits add ${email} -3`, "--reason", "Given by mistake");
-        await browser.redeem(email, { back: "/home/billing#automatic" });
+        await browser.redeem(email, { back: "/home/billing?automatic#automatic" });
         const automatic = { account, credits: "price_pack", below: "100", most: "3" };
         await browser.submit("/home/credits/automatic", automatic);
         await browser.submit("/home/credits/limits", { account, limit: "50", below: "120" });

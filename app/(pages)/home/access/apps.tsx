@@ -2,7 +2,6 @@ import { type EndedApp, wordsForOwner } from "@/lib/auth/sessions/ended-app";
 import type { Session } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { forms } from "@/lib/http/register/forms";
-import { ownerPages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { PostButton } from "../../post-form";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
@@ -26,9 +25,6 @@ export function Apps({ read, ...shown }: SessionsProps) {
             {`Keep all for another ${sessionDays.app} days`}
           </PostButton>
           <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
-          <a className="quiet" href={`${ownerPages.account.path}#emails`}>
-            Emails before an app ends
-          </a>
         </div>
       )}
       {read && <EndedApps ended={read.endedApps} apps={apps} />}

@@ -7,9 +7,8 @@ export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal
     <section className="card">
       <h2>A token for a program</h2>
       <p>
-        With a token, your program can check your plan and your credits. A token is valid for an hour at most
-        and ends when you {isLocal && "sign out or "}end it here. It cannot make an assistant send, publish,
-        deploy or charge: those steps wait for your approval in the app.
+        With it, your program reads your plan and your credits, and nothing else. It is valid for an hour at
+        most and ends when you {isLocal && "sign out or "}end it here.
       </p>
       <div className="stack">
         <button type="button" data-mints={forms.mintToken.path} data-account={accountId}>

@@ -134,6 +134,7 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
           <span>
             <strong>{(isOwn && startedIn.browser) || name}</strong>{" "}
             {app_origin && !saysOrigin(session) && <span className="tag">{app_origin}</span>}
+            {name.startsWith(namedBySystem) && <span className="tag">Gave no name</span>}
             {isOwn && <span className="tag">This browser</span>}
             {session.in_turn_since_ms !== null && <span className="tag">Used in several places</span>}
             {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
@@ -196,17 +197,11 @@ export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRo
   );
 }
 
-/** The last date of a session, and when it ends before that. */
+/** When a session ends; its last date, which use does not move, is in its details. */
 function Until({ session: { kind, expires_at_ms, last_date_ms } }: Pick<SessionRowProps, "session">) {
   if (kind === "program") return <Clock atMs={expires_at_ms} shows="time" />;
   const end = <Clock atMs={expires_at_ms} shows="day" />;
-  if (last_date_ms === null || last_date_ms <= expires_at_ms) return end;
-  if (kind === "browser") return <>{end} if unused</>;
-  return (
-    <>
-      <Clock atMs={last_date_ms} shows="day" />, or {end} if unused
-    </>
-  );
+  return last_date_ms === null || last_date_ms <= expires_at_ms ? end : <>{end} if unused</>;
 }
 
 /** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */

@@ -40,6 +40,7 @@ type AutomaticProps = {
   limits: NonNullable<Limits> | null;
   read: NonNullable<Awaited<ReturnType<typeof readAutomatic>>>;
   offers: Offer[];
+  isOpen: boolean;
 };
 
 /** Turns on that a pack is bought whenever few credits are left, and off; and says why it is off, if its owner did not do it. */
@@ -48,45 +49,51 @@ export function AutomaticPurchase({
   limits,
   read,
   offers,
+  isOpen,
 }: AutomaticProps) {
   const stopped = stopReasons.find((reason) => reason === limits?.top_up_stopped);
   return (
-    <section className="card" aria-labelledby="automatic">
-      <h2 id="automatic">Buy credits automatically</h2>
-      {limits && read.isOn ? (
-        <>
-          {query.automatic !== undefined && <p role="status">It is on.</p>}
-          <TurnedOn limits={limits} read={read} offers={offers} nowMs={nowMs} />
-          <PostButton action={forms.endAutomaticPurchase.path} hidden={{ account: account.id }}>
-            Turn it off
-          </PostButton>
-        </>
-      ) : (
-        <>
-          <Stopped why={stopped} />
-          <p className="quiet">
-            It is off. Turned on, it buys a pack when work leaves or finds too few credits, and charges{" "}
-            {read.card ? `your ${read.card}` : "your saved card"} without asking again.
-          </p>
-          {read.card === null && (
-            <p>
-              You have no saved card:{" "}
-              {bought?.hasBought ? "add one under “Manage billing” first." : "buying a plan saves one."}
+    <li>
+      <details className="fold" open={read.isOn || stopped !== undefined || isOpen}>
+        <summary>
+          <h3 id="automatic">Buy credits automatically</h3>
+          <b>{read.isOn ? "On" : "Off"}</b>
+        </summary>
+        {limits && read.isOn ? (
+          <>
+            {query.automatic !== undefined && <p role="status">It is on.</p>}
+            <TurnedOn limits={limits} read={read} offers={offers} nowMs={nowMs} />
+            <PostButton action={forms.endAutomaticPurchase.path} hidden={{ account: account.id }}>
+              Turn it off
+            </PostButton>
+          </>
+        ) : (
+          <>
+            <Stopped why={stopped} />
+            <p className="quiet">
+              Turned on, it buys a pack when work leaves or finds too few credits, and charges{" "}
+              {read.card ? `your ${read.card}` : "your saved card"} without asking again.
             </p>
-          )}
-          {read.isConfirmed ? (
-            <StartForm accountId={account.id} offers={offers} />
-          ) : isLocal ? (
-            <Confirm account={account} ways={read.ways} place="automatic" />
-          ) : (
-            <p>
-              To turn it on, confirm that it is you: choose your picture at the top of this page, then “Sign
-              out”, sign in again, and come back here within four minutes.
-            </p>
-          )}
-        </>
-      )}
-    </section>
+            {read.card === null && (
+              <p>
+                You have no saved card:{" "}
+                {bought?.hasBought ? "add one under “Manage billing” first." : "buying a plan saves one."}
+              </p>
+            )}
+            {read.isConfirmed ? (
+              <StartForm accountId={account.id} offers={offers} />
+            ) : isLocal ? (
+              <Confirm account={account} ways={read.ways} place="automatic" />
+            ) : (
+              <p>
+                To turn it on, confirm that it is you: choose your picture at the top of this page, then “Sign
+                out”, sign in again, and come back here within four minutes.
+              </p>
+            )}
+          </>
+        )}
+      </details>
+    </li>
   );
 }
 

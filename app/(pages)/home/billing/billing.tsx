@@ -10,7 +10,6 @@ import { Clock } from "../../clock";
 import { PostButton, PostForm } from "../../post-form";
 import { Shape } from "../../status-light";
 import { NextStep, withMailLink } from "../check-result";
-import { TrialLeft } from "../trial-left";
 import { Charges, licenceThatCounts, type Terms } from "./charges";
 import { findAgain, type Offer, type Offers, type Purchases, payingAgain } from "./offers";
 
@@ -43,7 +42,6 @@ export function Billing({
   const licence = licenceThatCounts(account, bought, standing);
   const isLeaving = account.deletes_at_ms !== null;
   const again = findAgain(bought, offers);
-  const isOnTrial = account.plan === "trial" && standing.mayRun;
   const paid = bought?.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0) ?? [];
   const whatEnded =
     state === "trial over"
@@ -63,7 +61,10 @@ export function Billing({
           </Alert>
         )}
         {(isLeaving || !saysNothing(state, standing)) && <p>{withMailLink(standing.next)}</p>}
-        {isOnTrial && <TrialLeft account={account} nowMs={nowMs} />}
+        {state && asksAtStripe(state, account) && !isLeaving && (
+          <Acts {...{ account, state, standing, again }} />
+        )}
+        {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         <Charges {...own} {...{ account, bought, standing, terms, again, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
           <p>
@@ -76,15 +77,12 @@ export function Billing({
             An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
           </p>
         )}
-        {state && asksAtStripe(state, account) && !isLeaving && (
-          <Acts {...{ account, state, standing, again }} />
-        )}
-        {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         {bought?.hasBought && (
           <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
             <p className="quiet">
-              Invoices
-              {licence && licence.ends_at_ms === null ? ", your card, and how to cancel" : " and your card"}
+              {state && !hasNoCancel.has(state)
+                ? "Invoices, your card, and how to cancel"
+                : "Invoices and your card"}
             </p>
             <button type="submit" className="plain small">
               Manage billing
@@ -151,6 +149,9 @@ export const asksAtStripe = (state: LicenceState, { deletes_at_ms }: Account) =>
   state === "cancelled"
     ? deletes_at_ms === null
     : state === "invoiced" || state === "returned" || (wantsPayment(state) && !isPause(state));
+
+/** Those of which the portal has nothing to cancel. */
+const hasNoCancel: ReadonlySet<LicenceState> = new Set(["cancelled", "ended", "trial over"]);
 
 const isPause = (state: LicenceState) => state === "pausing" || state === "paused";
 

@@ -57,7 +57,20 @@ export function Charges({ choice = [], ...props }: ChargesProps) {
       {counts && licence ? (
         <LicencePlan {...props} licence={licence} />
       ) : (
-        standing.mayRun && <Fact name="Plan">{plans.get(contents.plan)?.title}</Fact>
+        standing.mayRun && (
+          <Fact
+            name="Plan"
+            notes={[
+              account.plan === "trial" && (
+                <>
+                  until <Clock atMs={account.trial_ends_at_ms} shows="date" />
+                </>
+              ),
+            ]}
+          >
+            {plans.get(contents.plan)?.title}
+          </Fact>
+        )
       )}
       {choice.length > 0 && <Choice offers={choice} />}
     </dl>

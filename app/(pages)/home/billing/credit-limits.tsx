@@ -17,35 +17,47 @@ export const readLimitsOf = (accountId: string, nowMs: number) =>
 
 export type Limits = Awaited<ReturnType<typeof readLimitsOf>>;
 
-type CreditLimitsProps = { account: Account; read: Limits; isSaved: boolean; nowMs: number };
+type CreditLimitsProps = {
+  account: Account;
+  read: Limits;
+  isSaved: boolean;
+  isOpen: boolean;
+  nowMs: number;
+};
 
-/** The form with which an owner limits what a month may cost, and asks for a mail when few credits are left. */
-export function CreditLimits({ account, read, isSaved, nowMs }: CreditLimitsProps) {
+/** The form with which an owner limits what a month may cost, and asks for a mail when few credits are left: a line, which opens. */
+export function CreditLimits({ account, read, isSaved, isOpen, nowMs }: CreditLimitsProps) {
+  const { monthly_thousandths: limit = null, mail_below_thousandths: below = null } = read ?? {};
+  const used = (read?.spent_thousandths ?? 0) + account.held_thousandths;
+  const isReached = limit !== null && used >= limit;
   return (
-    <section className="card" aria-labelledby="limits">
-      <h2 id="limits">Limit and mail</h2>
-      {isSaved && <p role="status">Saved.</p>}
-      {read === undefined && <p className="quiet">We cannot show what you have set at the moment.</p>}
-      {read && <Used {...read} held={account.held_thousandths} nowMs={nowMs} />}
-      {read !== undefined && (
-        <PostForm action={forms.setCreditLimits.path} hidden={{ account: account.id }} className="stack">
-          <AmountField
-            name="limit"
-            label="At most this many credits a month"
-            set={read?.monthly_thousandths}
-          />
-          <AmountField
-            name="below"
-            label="A mail when fewer than this many are left"
-            set={read?.mail_below_thousandths}
-          />
-          <p className="quiet">Empty: no limit, no mail. Months are UTC.</p>
-          <button type="submit" className="plain">
-            Save
-          </button>
-        </PostForm>
-      )}
-    </section>
+    <li>
+      <details className="fold" open={isSaved || isReached || isOpen}>
+        <summary>
+          <h3 id="limits">Monthly limit, and a mail when few are left</h3>
+          <b>
+            {limit !== null
+              ? `${formatCredits(used)} of ${formatCredits(limit)} used`
+              : below !== null
+                ? "No limit"
+                : read !== undefined && "Off"}
+          </b>
+        </summary>
+        {isSaved && <p role="status">Saved.</p>}
+        {read === undefined && <p className="quiet">We cannot show what you have set at the moment.</p>}
+        {read && <Used {...read} held={account.held_thousandths} nowMs={nowMs} />}
+        {read !== undefined && (
+          <PostForm action={forms.setCreditLimits.path} hidden={{ account: account.id }} className="stack">
+            <AmountField name="limit" label="At most this many credits a month" set={limit} />
+            <AmountField name="below" label="A mail when fewer than this many are left" set={below} />
+            <p className="quiet">Empty: no limit, no mail. Months are UTC.</p>
+            <button type="submit" className="plain">
+              Save
+            </button>
+          </PostForm>
+        )}
+      </details>
+    </li>
   );
 }
 

@@ -3,17 +3,19 @@ import type { Account } from "@/lib/accounts/account";
 import { readCreditDays } from "@/lib/accounts/credits/credit-days";
 import { creditUse } from "@/lib/accounts/credits/credit-use";
 import { openHolds } from "@/lib/accounts/credits/holds";
-import { spendable } from "@/lib/accounts/credits/ledger";
+import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { readNextCredits } from "@/lib/accounts/credits/plan-credits";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import type { Plan } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
 import { History, isEmpty, readHistory } from "./credit-history";
 import { CreditsByDay, drawnDays } from "./credits-by-day";
 import { formatCredits } from "./format-credits";
 import { Holds, shownHolds } from "./holds";
+import { sellsCreditsTo } from "./offers";
 
 type CreditsProps = BalanceProps & {
   read: Awaited<ReturnType<typeof readCredits>>;
@@ -37,13 +39,13 @@ export function readCredits(accountId: string, query: Record<string, string>, no
 }
 
 /** The credit balance, what each day used, what is held, and the entries with their reasons, page by page. */
-export function Credits({ account, mayRun, isUnsold, read, children }: CreditsProps) {
+export function Credits({ read, children, ...own }: CreditsProps) {
   const hasUsed = read !== undefined && !isEmpty(read.history);
   return (
     <section className="card credits" aria-labelledby="credits">
       <div className="credit-parts">
         <div>
-          <Balance {...{ account, mayRun, isUnsold }} />
+          <Balance {...own} />
           {read?.next && (
             <p>
               Your plan gives {read.next.credits.toLocaleString("en")} more on{" "}
@@ -55,8 +57,7 @@ export function Credits({ account, mayRun, isUnsold, read, children }: CreditsPr
         {hasUsed ? <CreditsByDay {...read.byDay} /> : <div>{children}</div>}
       </div>
       {read && <Holds read={read.held} />}
-      {hasUsed && <History read={read.history} zone={account.time_zone} />}
-      {read && !hasUsed && <p className="quiet">No history yet.</p>}
+      {hasUsed && <History read={read.history} zone={own.account.time_zone} />}
       {!read && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
   );
@@ -64,36 +65,41 @@ export function Credits({ account, mayRun, isUnsold, read, children }: CreditsPr
 
 type BalanceProps = {
   account: Account;
+  plan: Plan | undefined;
   mayRun: boolean;
   /** Whether no plan is sold here. */
   isUnsold: boolean;
-  /** Says what credits are only where some are to be had, or none are left. */
-  isShort?: true;
 };
 
-/** The balance, what a credit is, and what happens without any. */
-export function Balance({ account, mayRun, isUnsold, isShort }: BalanceProps) {
+/** The balance, what a credit is, and, without any, what happens then and how to get some. */
+export function Balance({ account, plan, mayRun, isUnsold }: BalanceProps) {
   const credits = spendable(account);
-  const saysMore = !isShort || credits === 0;
   return (
     <>
       <h2 id="credits">{credits === 0 ? "Credits: 0" : "Credits"}</h2>
       {credits !== 0 && <p className="total">{formatCredits(credits)}</p>}
-      {saysMore && (
-        <p className="quiet">
-          {creditUse()}{" "}
-          {credits === 0
-            ? "Without any, a job that costs credits is refused"
-            : "A job that costs more than you have is refused"}
-          {mayRun ? "; everything else runs." : "."}
-          {credits === 0 && account.plan !== "licensed" && ` ${howToGetCredits(isUnsold)}`}
-        </p>
-      )}
+      <p className="quiet">
+        {creditUse()}
+        {credits === 0 && (
+          <>
+            {" "}
+            {mayRun
+              ? "Without any, only jobs that cost credits are refused."
+              : "Without any, a job that costs credits is refused."}{" "}
+            {howToGetCredits(account, plan, isUnsold)}
+          </>
+        )}
+      </p>
     </>
   );
 }
 
-const howToGetCredits = (isUnsold: boolean) =>
-  !isUnsold && (settings().billing?.creditPrices ?? []).length > 0
-    ? "With a paid plan you can buy some."
-    : `To get some, ${askUs()}.`;
+/** How an account without any credit comes to some. */
+function howToGetCredits(account: Account, plan: Plan | undefined, isUnsold: boolean): string {
+  const monthly = account.plan === "licensed" ? toCredits(plan?.credit_thousandths ?? 0) : 0;
+  if (monthly > 0) return `Your plan adds ${monthly.toLocaleString("en")} each month.`;
+  if (sellsCreditsTo(account)) return "Your plan includes none: buy some when a job needs them.";
+  const isSold =
+    !isUnsold && account.plan !== "licensed" && (settings().billing?.creditPrices ?? []).length > 0;
+  return isSold ? "With a paid plan you can buy some." : `To get some, ${askUs()}.`;
+}

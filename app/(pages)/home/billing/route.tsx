@@ -26,6 +26,9 @@ const problems = {
   },
 };
 
+/** The problems of the two forms at the end, which are folded otherwise. */
+const problemsOfForms = new Set(["confirm", "no-card", "limit_failed", "limit_required", "paid_only"]);
+
 /** What the company costs, the plans, and the history of the credits. */
 export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
   const { account, contents, plans, bought, state, isUnsold, query, nowMs } = visit;
@@ -42,6 +45,7 @@ export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
   const limits = await readLimitsOf(account.id, nowMs);
   const isSpent = settings().backend !== undefined || (limits !== undefined && limits !== null);
   const automatic = limits !== undefined && isSpent ? await readAutomatic(visit, limits) : undefined;
+  const isOfForms = problemsOfForms.has(query.problem ?? "");
   const isOwing = hasOpen(invoices);
   return (
     <>
@@ -61,16 +65,31 @@ export const { GET } = ownerPage(pages.billing, problems, async (visit) => {
       {isOwing && <Invoices read={invoices} />}
       <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} mayRun={state.mayRun} />
       {bought?.hasBought && !isOwing && <Invoices read={invoices} />}
-      <Credits account={account} mayRun={state.mayRun} isUnsold={isUnsold} read={credits}>
+      <Credits
+        {...{ account, isUnsold }}
+        plan={plans.get(contents.plan)}
+        mayRun={state.mayRun}
+        read={credits}
+      >
         {offers && <Packs offers={offers.credits} accountId={account.id} />}
       </Credits>
       {isSpent && (
-        <div className="columns">
-          <CreditLimits account={account} read={limits} isSaved={query.limits !== undefined} nowMs={nowMs} />
+        <ul className="folded">
+          <CreditLimits
+            {...{ account, nowMs }}
+            read={limits}
+            isSaved={query.limits !== undefined}
+            isOpen={isOfForms}
+          />
           {automatic && limits !== undefined && offers && (
-            <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
+            <AutomaticPurchase
+              {...{ visit, limits }}
+              read={automatic}
+              offers={offers.credits}
+              isOpen={query.automatic !== undefined || isOfForms}
+            />
           )}
-        </div>
+        </ul>
       )}
     </>
   );
