@@ -109,6 +109,7 @@ export const webhookActs = {
     usage: "resend <webhook>",
     words: "send an event again, or all since an instant",
     effect: { does: "The receiver gets them once more, with the ids that they had." },
+    examples: ["webhook resend wh_from_the_list --since 2027-01-31T09:00:00Z"],
     fields: {
       event: { option: "--event <event>", words: "the id of one" },
       since: {

@@ -360,6 +360,10 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     expect((await service.admin("webhook", "resend", id, "--event", "evt_none")).stderr).toContain(
       "no longer here",
     );
+    const help = await service.admin("webhook", "resend", "--help");
+    const [example = ""] = /webhook resend wh_from_the_list.*$/m.exec(help.stdout) ?? [];
+    const words = example.replace("wh_from_the_list", id).split(" ");
+    expect(await service.admin(...words)).toMatchObject({ code: 0, stdout: "It is sent again at once.\n" });
     const { stderr } = await service.admin("webhook", "resend", "wh_none", "--event", String(first?.id));
     expect(stderr).toContain("There is no such webhook.");
     await receiver.stop();
