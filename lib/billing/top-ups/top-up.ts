@@ -40,6 +40,7 @@ import { log } from "@/lib/runtime/log";
 const leaseMs = 2 * 60 * 1000; // 2 minutes: so long no other instance goes on with a purchase
 const atOnce = 100; // purchases in a round
 const maxMissed = 3; // then Stripe is away, and the rest waits for the next round
+const putOffMs = 60_000; // 1 minute: what cannot begin lets the others go first
 const maxSteps = 4; // of an invoice: made, finalized, paid, ended
 
 /** Goes on with purchases that are open, and begins those that are due; none while it is long ago that Stripe was read. */
@@ -112,7 +113,16 @@ async function readWanted(db: Db, accountId: string, nowMs: number) {
 
 /** Begins what is due for an account, unless it is not wanted any more. What exceeds the ceiling is due next month. */
 async function begin(db: Db, accountId: string, nowMs: number): Promise<Checkout | undefined> {
-  await readWanted(db, accountId, nowMs); // asks Stripe for the price, which is then kept
+  try {
+    await readWanted(db, accountId, nowMs); // asks Stripe for the price, which is then kept
+  } catch (failure) {
+    const limits = db.updateTable("credit_limits").where("account_id", "=", accountId);
+    await limits
+      .set({ top_up_due_ms: nowMs + putOffMs })
+      .where("top_up_due_ms", "<=", nowMs)
+      .execute();
+    throw failure;
+  }
   return transact(db, async (transaction) => {
     await lockAccount(transaction, accountId);
     const wanted = await readWanted(transaction, accountId, nowMs);

@@ -13,7 +13,8 @@ import { type Buyer, openShop } from "@/tests/support/shop";
 const keptMs = 11 * 60_000; // longer than prices are kept
 
 describe.each(engines)("automatic purchases of credits, on $name", async (engine) => {
-  const shop = await startShop(engine, await withBackendApi());
+  const prices = { STRIPE_CREDIT_PRICES: "price_pack,price_lost" };
+  const shop = await startShop(engine, await withBackendApi(prices));
   const { service, stripe, stage } = shop;
   const owners = await openAutomaticPurchases(shop);
   const { customerOf, cardOf, start, prove, admit, spend, page } = owners;
@@ -382,6 +383,21 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
     });
     await shop.reconcile();
     expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 590]);
+  });
+
+  it("are begun for all others where Stripe has a pack no more, or does not say what it gives", async () => {
+    const wanting = [await admit(150), await admit(150), await admit(150)];
+    const buyer = await admit(150);
+    for (const { id } of wanting)
+      await stage.query(
+        `UPDATE credit_limits SET top_up_price = 'price_lost', top_up_due_ms = 1 WHERE account_id = '${id}'`,
+      );
+    await spend(buyer, "60");
+    await round();
+    await round();
+    expect(await balanceOf(buyer)).toBe(590);
+    const ids = wanting.map(({ id }) => `'${id}'`).join();
+    await stage.query(`UPDATE credit_limits SET top_up_price = NULL WHERE account_id IN (${ids})`);
   });
 
   it("take a refund's credits back, and are turned off by it, as by a dispute", async () => {
