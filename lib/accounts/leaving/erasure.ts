@@ -150,8 +150,7 @@ async function whileMany(rows: Rows, change: () => Promise<unknown>): Promise<vo
 
 /**
  * Adds the anonymous account that stays of another one. Its id is new, because sent mails and people who saw the old one could
- * link it to the person. One that an interrupted attempt has left keeps the end of
- * its trial, of which an event would tell.
+ * link it to the person. No event tells of it, also where an earlier step has added it and the balance changed since.
  */
 async function keepAnonymous(transaction: Db, account: Tables["accounts"], nowMs: number): Promise<void> {
   const id = pseudonymOf(account.id);
@@ -161,14 +160,16 @@ async function keepAnonymous(transaction: Db, account: Tables["accounts"], nowMs
     email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: this host can never exist
     subject: null,
     plan: "trial",
+    trial_ends_at_ms: nowMs,
+    trial_end_told_ms: nowMs,
     held_thousandths: 0,
   };
-  const { trial_ends_at_ms, trial_end_told_ms, ...later } = anonymous;
   await transaction
     .insertInto("accounts")
-    .values({ ...anonymous, trial_ends_at_ms: nowMs, trial_end_told_ms: nowMs })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(later))
+    .values(anonymous)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(anonymous))
     .execute();
+  await transaction.deleteFrom("events").where("account_id", "=", id).execute();
 }
 
 const moveEntries = (db: Db, accountId: string) =>
