@@ -8,6 +8,7 @@ import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
 import { type Db, migratedStore, processStore } from "@/lib/db/store";
+import { tellChangedPlans } from "@/lib/events/changed-plans";
 import { deliverDueWebhooks, deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
@@ -68,6 +69,11 @@ const upkeep: Task[] = [
   [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
   [2 * second, "what time ended could not be told; it is when the store is back", inStore(tellDueEvents)],
+  [
+    2 * second,
+    "the change of a plan could not be told; it is when the store is back",
+    inStore((db, _, signal) => tellChangedPlans(db, signal)),
+  ],
   [
     2 * second,
     "credits that are due could not be given; they are when the store is back",

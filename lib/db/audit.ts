@@ -28,6 +28,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_licence_prices: "which plan a price buys is audited with the plan",
   hook_deliveries: "what the service sees of its providers' deliveries",
   plan_versions: "as the plans, which are audited",
+  changed_plans: "the plans are audited, and these rows are who was told",
   events: "each is the consequence of another write, and tells it",
   event_numbers: "the service numbers the events",
   event_counters: "as event_numbers",

@@ -167,43 +167,69 @@ export const eventTriggers: Record<string, EventTrigger> = {
   },
 };
 
-const readJson = /as_json\(([\w.]+)\)/g;
+/** The trigger that has {@link tellChangedPlans} tell the accounts of a plan that it was changed, in place of `plan_changed`. */
+const planTrigger = {
+  after: "update of features, limits on plans",
+  when: changed(column("features"), column("limits")),
+  insert: `insert into changed_plans (seq, plan, data)
+      select coalesce(max(seq), 0) + 1, new.name, cast(json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")}) as text)
+      from changed_plans;`,
+};
 
 /** Whether a database is PostgreSQL; otherwise it is SQLite. */
 export const isPostgres = (db: Pick<Kysely<unknown>, "getExecutor">) =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
-/** Creates triggers, those of the same name anew. */
+/** A new event's id and its time by the store's clock, in SQL. */
+export const newEvent = (db: Pick<Kysely<unknown>, "getExecutor">) =>
+  isPostgres(db)
+    ? {
+        id: "'evt_' || replace(gen_random_uuid()::text, '-', '')",
+        atMs: "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
+      }
+    : {
+        id: "'evt_' || lower(hex(randomblob(16)))",
+        atMs: "cast(unixepoch('subsec') * 1000 as integer)",
+      };
+
+/** Creates the triggers of events, those of the same name anew. */
 export async function createTriggers(
   db: Kysely<unknown>,
   triggers: Record<string, EventTrigger>,
 ): Promise<void> {
-  const isOnPostgres = isPostgres(db);
+  const { id, atMs } = newEvent(db);
   for (const [
     name,
     { after, when = "true", where = "true", type, account, from, data = "json_object()" },
   ] of Object.entries(triggers)) {
-    const [id, nowMs] = isOnPostgres
-      ? [
-          "replace(gen_random_uuid()::text, '-', '')",
-          "cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
-        ]
-      : ["lower(hex(randomblob(16)))", "cast(unixepoch('subsec') * 1000 as integer)"];
     const insert = `insert into events (id, account_id, type, data, at_ms)
-      select 'evt_' || ${id}, ${account}, '${type}', cast(${data} as text), ${nowMs}
+      select ${id}, ${account}, '${type}', cast(${data} as text), ${atMs}
       ${from ? `from ${from} ` : ""}where ${where};`;
-    const statements = isOnPostgres
-      ? [
-          `create or replace function tell_${name}() returns trigger language plpgsql as $$ begin
-            ${insert.replaceAll("json_object(", "json_build_object(").replaceAll(readJson, "($1)::json")} return null; end $$`,
-          `drop trigger if exists tell_${name} on ${after.split(" ").at(-1)}`,
-          `create trigger tell_${name} after ${after} for each row when (${when}) execute function tell_${name}()`,
-        ]
-      : [
-          `drop trigger if exists tell_${name}`,
-          `create trigger tell_${name} after ${after} for each row when ${when} begin
-            ${insert.replaceAll(readJson, "json($1)")} end`,
-        ];
-    for (const statement of statements) await sql.raw(statement).execute(db);
+    await createTrigger(db, name, { after, when, insert });
   }
+}
+
+/** Has a plan's change told in steps. */
+export const createPlanTrigger = (db: Kysely<unknown>) => createTrigger(db, "plan_changed", planTrigger);
+
+const readJson = /as_json\(([\w.]+)\)/g;
+
+async function createTrigger(
+  db: Kysely<unknown>,
+  name: string,
+  { after, when, insert }: { after: string; when: string; insert: string },
+): Promise<void> {
+  const statements = isPostgres(db)
+    ? [
+        `create or replace function tell_${name}() returns trigger language plpgsql as $$ begin
+            ${insert.replaceAll("json_object(", "json_build_object(").replaceAll(readJson, "($1)::json")} return null; end $$`,
+        `drop trigger if exists tell_${name} on ${after.split(" ").at(-1)}`,
+        `create trigger tell_${name} after ${after} for each row when (${when}) execute function tell_${name}()`,
+      ]
+    : [
+        `drop trigger if exists tell_${name}`,
+        `create trigger tell_${name} after ${after} for each row when ${when} begin
+            ${insert.replaceAll(readJson, "json($1)")} end`,
+      ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
 }

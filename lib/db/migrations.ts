@@ -1,6 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { createTriggers, eventTriggers, isPostgres } from "@/lib/db/event-triggers";
+import { createPlanTrigger, createTriggers, eventTriggers, isPostgres } from "@/lib/db/event-triggers";
 import { firstSchema } from "@/lib/db/schema";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
@@ -70,4 +70,14 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "342-moved-accounts": ["alter table email_changes add column asked_by text"],
   "343-swept-events": ["alter table event_numbers add column swept_event text"],
+  "344-changed-plans": {
+    async up(db: Kysely<unknown>) {
+      const columns = "seq bigint primary key, plan text not null, data text not null, last_account_id text";
+      await executeAll(db, [`create table changed_plans (${columns})`]);
+      await createPlanTrigger(db);
+    },
+  },
+  "345-entries-of-checkouts": {
+    credit_entries_checkout: "credit_entries (account_id, checkout) where checkout is not null",
+  },
 };

@@ -703,6 +703,16 @@ export const addedColumns = {
     /** The event that was deleted last, as `<number>.<id>`; null until one is. */
     swept_event: "text",
   },
+  /** Changes of plans, of which the accounts that have them are being told. */
+  changed_plans: {
+    /** The order in which they are told. */
+    seq: "bigint primary key",
+    plan: "text not null",
+    /** What the plan contained and contains, as an event says it. */
+    data: "text not null",
+    /** The account that was told last, in the order of ids; null before the first. */
+    last_account_id: "text",
+  },
   /** Requests to change an account's email: of a day, and those that were carried out. */
   email_changes: {
     id: "text primary key",

@@ -23,4 +23,27 @@ export const events: Mistakes = {
       ],
     },
   },
+  "tests/lib/events/changed-plans.test.ts": {
+    "lib/events/changed-plans.ts": {
+      "a plan's change is told in one transaction": ["atOnce = 500", "atOnce = 5000"],
+      "an account is told of a plan that it does not have": [
+        " in (coalesce(given_plan, paid_plan, 'licensed'), paid_plan)",
+        " is not null",
+      ],
+    },
+  },
+  "tests/lib/db/row-locks.test.ts": {
+    "lib/events/changed-plans.ts": {
+      "an account that is being given another plan is told of the former one's change": [
+        ".where(hasPlan(plan)).forUpdate()",
+        ".where(hasPlan(plan))",
+      ],
+    },
+  },
+  "tests/lib/accounts/erasure.test.ts": {
+    "lib/accounts/leaving/erasure.ts": {
+      "events tell of the anonymous account that an erasure leaves":
+        '  await transaction.deleteFrom("events").where("account_id", "=", id).execute();\n',
+    },
+  },
 };

@@ -62,6 +62,7 @@ const tables: { [table in keyof Tables]: Over[] | string } = {
   passkey_challenges: [{ at: "expires_at_ms" }],
   passkey_offers: "with its account",
   passkeys: "until their owner removes them",
+  changed_plans: "until the accounts are told",
   plan_versions: "one row",
   plans: "one a plan",
   sign_in_codes: [{ at: "created_at_ms", afterMs: () => codesKeptMs }],

@@ -61,6 +61,7 @@ export async function emptyTables(stage: Stage): Promise<void> {
   }
   await stage.query("DELETE FROM plans WHERE name NOT IN ('trial', 'hobby', 'licensed')");
   await stage.query("UPDATE plans SET features = '{}', limits = '{}', credit_thousandths = 0");
+  await stage.query("DELETE FROM changed_plans");
   await stage.query(`UPDATE plan_versions SET version = '${randomUUID()}'`);
 }
 

@@ -81,6 +81,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   hook_deliveries: undefined,
   plans: undefined,
   plan_versions: undefined,
+  changed_plans: undefined,
   billing_unclaimed:
     "That something was bought at Stripe with your email before there was an account: its id at Stripe and when | Until you have the account, it is refunded, or your data is erased",
   billing_progress: undefined,

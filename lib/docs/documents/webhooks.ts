@@ -53,7 +53,7 @@ ${table(
   eventTypeNames.map((type) => [`\`${type}\``, eventTypes[type]]),
 )}
 
-An operator's edit of a plan is told to each of its accounts, with what the plan contained and contains:
+An operator's edit of a plan counts at once, and is told to each of its accounts with what the plan contained and contains, to 300,000 of them within a few minutes:
 
 ${json(edit)}
 

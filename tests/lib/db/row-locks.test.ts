@@ -8,6 +8,7 @@ import { givePlanCredits } from "@/lib/accounts/credits/plan-credits";
 import { askForEmail, confirmEmailChange } from "@/lib/accounts/email-change";
 import { addAccount } from "@/lib/accounts/joining/invitations";
 import { erasePerson } from "@/lib/accounts/leaving/erasure";
+import { setPlan } from "@/lib/accounts/terms/plan-changes";
 import { makeFirstKey } from "@/lib/auth/keys/signing-keys";
 import { usePasskey } from "@/lib/auth/passkeys/passkey-exchange";
 import { addPasskey, hasTooMany, ownersSite } from "@/lib/auth/passkeys/passkeys";
@@ -25,6 +26,7 @@ import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import { migratePostgres } from "@/lib/db/migrate";
 import { deleteOld } from "@/lib/db/old-rows";
 import { transact } from "@/lib/db/transaction";
+import { tellChangedPlans } from "@/lib/events/changed-plans";
 import { numberEvents } from "@/lib/events/event-list";
 import { ensureLinkKeys } from "@/lib/mail/links/link-keys";
 import { claimMails, enqueueMail } from "@/lib/mail/outbox/outbox";
@@ -536,6 +538,18 @@ describe.each(everyEngine)("who waits for a row on $name", async (engine) => {
       [1, 1],
       [2, 2],
     ]);
+  });
+
+  it("to tell an account of its plan's change finds that it has another plan, and tells nothing", async () => {
+    const set = (feature: string) => setPlan(db, "studio", { features: { [feature]: "" } }, {}, nowMs);
+    await set("none");
+    const { id } = await addAccount(db, email, { plan: "licensed", given_plan: "studio" }, nowMs);
+    await set("voice");
+    await behind(`UPDATE accounts SET given_plan = NULL WHERE id = '${id}' RETURNING id`, () =>
+      tellChangedPlans(db),
+    );
+    const told = await stage.query("SELECT data FROM events WHERE type = 'entitlement.changed'");
+    expect(told.map(({ data }) => JSON.parse(String(data)).after)).toMatchObject([{ plan: "licensed" }]);
   });
 
   if (!isOnPostgres) return;

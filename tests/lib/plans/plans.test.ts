@@ -221,6 +221,7 @@ describe.each(engines)("plans on $name", async (engine) => {
       after: { features: { video: "Video" } },
     });
     const limits = '{"assistants":7,"projects":20}';
+    await eventually(async () => expect(await stage.query("SELECT * FROM changed_plans")).toEqual([]));
     const told = await stage.query(
       "SELECT email, data FROM events JOIN accounts ON accounts.id = account_id WHERE type = 'entitlement.changed'",
     );
