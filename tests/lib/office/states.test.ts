@@ -68,13 +68,14 @@ await shop.sendDue();
 const ann = await OfficeBrowser.enrol(service, "ann");
 
 /**
- * Rows of the same millisecond stand in any order, which mails were sent before a purchase stopped them is chance, and a key has
- * an id by chance.
+ * Rows of the same millisecond stand in any order, also before or behind a fold of further ones; which mails were sent before a
+ * purchase stopped them is chance, and a key has an id by chance.
  */
 const withoutChance = (said: string) =>
   said
     .replaceAll(/^[\w-]{8}…(?= since )/gm, "…")
     .replace(/^## Mails\n(?:.*\n)*?(?=## )/m, "")
+    .replaceAll(/^> \d+ more\n/gm, "")
     .replaceAll(/(?:^[|-] .*\n)+/gm, (rows) => `${rows.split("\n").sort().join("\n").trim()}\n`);
 
 const pages: Record<string, string> = {
