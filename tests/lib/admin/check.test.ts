@@ -119,8 +119,8 @@ describe.each(engines)("check on $name", (engine) => {
       await give();
       const service = await Service.start(environment);
       await service.ready();
-      expect(service.log).toContain("strangers could reach the store");
       await service.stop();
+      expect(service.log).toContain("strangers could reach the store");
       expect(await mayRead()).toBe(false);
       const others = "SELECT has_table_privilege('anon', 'of_another_program', 'SELECT') AS may";
       expect(await stage.query(others)).toMatchObject([{ may: true }]);
@@ -132,10 +132,10 @@ describe.each(engines)("check on $name", (engine) => {
     it("says that a move by logical replication left the sequence of events behind, which 'migrate' and a start raise", async () => {
       const set = async (plan: string) =>
         (await operateAsUser("account", "set", "ceo@example.com", "--plan", plan)).code;
-      const latest = "SELECT seq FROM events ORDER BY seq DESC LIMIT 2";
+      // A write that an engine undoes and repeats uses up a number each time.
       const leaveBehind = () =>
-        stage.query(`SELECT setval('events_seq_seq', (SELECT min(seq) FROM (${latest}) AS two), false)`);
-      for (const plan of ["licensed", "hobby"]) expect(await set(plan)).toBe(0);
+        stage.query("SELECT setval('events_seq_seq', (SELECT min(seq) FROM events), false)");
+      for (const plan of ["licensed", "hobby", "licensed", "hobby"]) expect(await set(plan)).toBe(0);
       await leaveBehind();
       expect(await set("licensed")).toBe(1);
       const { code, stdout } = await operateAsUser("check");
@@ -150,8 +150,8 @@ describe.each(engines)("check on $name", (engine) => {
       const service = await Service.start(environment);
       await service.ready();
       expect(await set("hobby")).toBe(0);
-      expect(service.log).toContain("the sequence of events was behind its table");
       await service.stop();
+      expect(service.log).toContain("the sequence of events was behind its table");
     });
 
   if (engine.name === "PostgreSQL")
