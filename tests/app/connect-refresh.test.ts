@@ -8,7 +8,7 @@ import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
-import { mailsTo } from "@/tests/support/mailbox";
+import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { authorizePath, redirectUri, verifier } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, deviceGrant } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
@@ -147,6 +147,7 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
     expect(await home()).toMatch(
       /Ended on .+: an old token of it was used again, so someone else may have a copy\./,
     );
+    await mailTo(services[0].dataDir, email, /^An app was disconnected: someone may have copied its access$/);
     const entries = await services[0].audit(email);
     expect(entries.filter(({ what }) => what === "app replay")).toMatchObject([{ who: "app", whom: email }]);
     clock.pass(31 * 24 * 60 * minute);

@@ -10,6 +10,7 @@ import { mails } from "@/tests/mutants/mails";
 import { neighbours } from "@/tests/mutants/neighbours";
 import { others } from "@/tests/mutants/others";
 import { quotas } from "@/tests/mutants/quotas";
+import { rivals } from "@/tests/mutants/rivals";
 import { sessions } from "@/tests/mutants/sessions";
 import { signIn } from "@/tests/mutants/sign-in";
 
@@ -28,6 +29,7 @@ const areas = {
   bystanders,
   others,
   neighbours,
+  rivals,
 };
 
 export type Mutant = {

@@ -1,8 +1,9 @@
 import { BackendCaller } from "@/tests/support/backend-caller";
 import { Browser } from "@/tests/support/browser";
 import { mailTo } from "@/tests/support/mailbox";
+import { authorizePath, redirectUri } from "@/tests/support/oauth-libraries";
 import { hiddenField, OfficeBrowser, seenBy } from "@/tests/support/office-browser";
-import { connectApps, refresh } from "@/tests/support/owner";
+import { connectApps, readQuestion, refresh } from "@/tests/support/owner";
 import type { Answer } from "@/tests/support/service";
 import type { Buyer, Shop } from "@/tests/support/shop";
 import type { StripeStandIn } from "@/tests/support/stripe-stand-in";
@@ -33,8 +34,6 @@ export type Act = {
   prepare: (world: World) => Send | Promise<Send>;
   /** The acts that come before it. */
   after?: string[];
-  /** Whether mails are due by it, which nobody has put into the outbox yet. */
-  mails?: true;
   /** Which acts are tried at the same time as this one, besides the same one. */
   meets?: string[];
 };
@@ -63,6 +62,7 @@ export async function makeWorld(shop: Shop): Promise<World> {
       `INSERT INTO passkeys (id, account_id, credential_id, rp_id, public_key, counter, name, added_at_ms)
        VALUES ('passkey-of-${name}-1', '${id}', 'credential-of-${name}-1', 'localhost', 'key', 4, 'Key', 1) RETURNING id`,
     );
+    await browser.submit("/home/checkout", { account: id, credits: "price_pack" });
     owners.push({ ...buyer, subscription, bought, apps, hold: hold.id, spend: spent.id });
   }
   const [one, other] = owners as [Owner, Owner];
@@ -98,10 +98,12 @@ function backend(
 
 let keys = 0;
 
+/** Of these, what happens at Stripe: what it writes depends on when the service has read Stripe by itself. */
+export const toldByStripe = new Set<Act["prepare"]>();
+
 /** What happens at Stripe, whose events come as often as they are sent. */
-const told =
-  (happen: (stripe: StripeStandIn, one: Owner) => void) =>
-  ({ shop: { stripe, service }, one }: World): Send => {
+function told(happen: (stripe: StripeStandIn, one: Owner) => void): Act["prepare"] {
+  const prepare: Act["prepare"] = ({ shop: { stripe, service }, one }) => {
     happen(stripe, one);
     const events = stripe.takeEvents();
     return async () => {
@@ -109,6 +111,9 @@ const told =
       return undefined;
     };
   };
+  toldByStripe.add(prepare);
+  return prepare;
+}
 
 /** A form of the office about one owner, as the page has it. */
 function office(path: string, fields: Record<string, string> = {}): Act["prepare"] {
@@ -125,6 +130,13 @@ async function endApp(world: World): Promise<Send> {
   const { text } = await world.one.browser.open("/home/access");
   const [, session = ""] = /name="session" value="([^"]{20,})"/.exec(text) ?? [];
   return own("/home/sessions/end", { session })(world);
+}
+
+/** The button of the page that shows an app which asks. */
+async function approveApp({ one: { browser } }: World): Promise<Send> {
+  await browser.open(authorizePath("native", redirectUri));
+  const question = await readQuestion(browser);
+  return () => browser.submit("/connect/answer", { ...question, answer: "approve" });
 }
 
 /** What is written for an owner, by its name. */
@@ -186,6 +198,7 @@ export const acts: Record<string, Act> = {
   },
   "makes a token": { prepare: own("/home/token"), meets: ["ends an app", "ends everything"] },
   "buys credits": { prepare: own("/home/checkout", { credits: "price_pack" }), meets: ["is erased"] },
+  "approves an app": { prepare: approveApp, meets: ["ends the apps", "ends everything"] },
   "an app renews": {
     prepare:
       ({ shop, one }) =>
@@ -279,22 +292,18 @@ export const acts: Record<string, Act> = {
   },
   "disputes the charge": { prepare: told((stripe, one) => stripe.dispute(stripe.chargeOf(one.bought))) },
   cancels: {
-    mails: true,
     prepare: told((stripe, one) => stripe.cancelAtPeriodEnd(one.subscription)),
     meets: ["gets a plan", "is erased"],
   },
   "changes the licence": {
-    mails: true,
     prepare: told((stripe, one) => stripe.switchPrice(one.subscription, "price_team")),
     meets: ["gets a plan", "spends", "gets a limit"],
   },
   "does not pay": {
-    mails: true,
     prepare: told((stripe, one) => stripe.renew(one.subscription, { isPaid: false })),
     meets: ["gets a plan"],
   },
   "has no licence any more": {
-    mails: true,
     prepare: told((stripe, one) => stripe.end(one.subscription)),
     meets: ["gets a plan", "spends", "an app renews"],
   },

@@ -10,6 +10,8 @@ export type WholeStore = Map<string, Rows>;
 /** What the service notes at times of its own, and what mails wait: the mails themselves are compared. */
 const notCompared =
   /^(hook_deliveries|status_outages|billing_progress|sign_in_mails|sign_in_mail_attempts|kysely_migration|sqlite_sequence)$/;
+/** How far the service has numbered. */
+const isNumbering = /^(event_numbers|event_counters|ledger_numbers)$/;
 /** What triggers write. */
 const isWritten = (table: string) => /^(events?_|events$|webhook_deliveries)/.test(table);
 
@@ -42,6 +44,7 @@ export async function restoreWhole({ change }: Stage, was: WholeStore): Promise<
 /** What an act has changed, in lines. What is random has the place where it was first, or is `…` if it is new. */
 export function describeChanges(was: WholeStore, is: WholeStore, names: Names): string[] {
   return [...was].flatMap(([table, before]) => {
+    if (isNumbering.test(table)) return [];
     const after = is.get(table) ?? [];
     const gone = without(before, after);
     const lines: string[] = [];
@@ -51,8 +54,8 @@ export function describeChanges(was: WholeStore, is: WholeStore, names: Names): 
       const [former = {}] = at < 0 ? [] : gone.splice(at, 1);
       const fields = Object.entries(row)
         .filter(([name, value]) => value !== (former[name] ?? null))
-        // By the store's own clock.
-        .filter(([name]) => !(isWritten(table) && /^(at_ms|seq)$/.test(name)))
+        // By the store's own clock, and what the service numbers at times of its own.
+        .filter(([name]) => !(isWritten(table) && /^(at_ms|seq)$/.test(name)) && name !== "number")
         // Each try has browsers at new addresses.
         .filter(([name]) => name !== "renewed_from");
       if (fields.length === 0) continue;
@@ -101,6 +104,7 @@ export class Names {
       .replaceAll(/[\w@.+~-]{7,}/g, (word) => this.known.get(word) ?? word.replaceAll(unknown, "…"))
       .replaceAll(/127\.\d+\.\d+\.\d+\/24/g, "…")
       .replaceAll(/(?<="recheckAfterSeconds":)\d+/g, "…")
+      .replaceAll(/(?<=\brequest=)[\w-]+/g, "…")
       .replaceAll(/(?<=localhost:)\d{4,5}\b/g, "…");
   }
 }

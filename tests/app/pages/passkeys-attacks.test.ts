@@ -162,7 +162,8 @@ describe.each(engines)("on $name", async (engine) => {
       expect((await thief.pressAtHome("/home/token")).status).not.toBe(200);
       const renew = async (by: Browser) => (await by.post("/sign-in/renew")).status;
       const kept = thief.valueOf("office-client");
-      expect(await renew(thief)).toBe(isOther ? 401 : 204);
+      await stage.query("UPDATE local_sessions SET former_until_ms = former_until_ms - 50000");
+      expect(await renew(thief), "within a minute").toBe(isOther ? 401 : 204);
       await stage.query("UPDATE local_sessions SET former_until_ms = 0");
       thief.cookies.set("office-client", kept);
       expect([await renew(thief), await renew(browser)]).toEqual([401, 204]);

@@ -291,6 +291,16 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       await stage.query(`DELETE FROM ${table} WHERE account_id = '${other}'`);
   });
 
+  it("leaves another one who has an email by now that was theirs", async () => {
+    const [moved, taken] = ["moved@example.com", "taken@example.com"];
+    const { id } = await service.adminJson<{ id: string }>("account", "add", moved);
+    await service.adminJson("account", "add", taken);
+    const change = { id: "moved", account_id: id, from_email: taken, to_email: moved, mailbox_hash: "m" };
+    await insert("email_changes", { ...change, asked_at_ms: 1, until_ms: 1, changed_at_ms: 1 });
+    await service.adminJson("person", "erase", moved);
+    expect(await service.adminJson("account", "show", taken)).toMatchObject({ email: taken });
+  });
+
   it("is not restored by a late delivery from Clerk", async () => {
     const db = await stage.open();
     const nowMs = Date.now();

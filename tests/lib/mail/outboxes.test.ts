@@ -357,6 +357,19 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     expect(await rows()).toEqual([]);
   });
 
+  it("sends nothing to who changed their email in the place of one whose account is gone", async () => {
+    const other = await addAccount(db, "other@example.com", { subject: "user_2" }, nowMs);
+    await stage.query(
+      `INSERT INTO email_changes (id, account_id, from_email, to_email, mailbox_hash, asked_at_ms, until_ms, changed_at_ms)
+       VALUES ('c', '${other.id}', 'was@example.com', 'other@example.com', 'h', 1, 1, 1) RETURNING id`,
+    );
+    await announce("new browser");
+    await stage.query(`DELETE FROM accounts WHERE email = '${email}'`);
+    await round();
+    expect(sent).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
   it("notes nothing of a mail that was on its way while its reader was erased", async () => {
     await announce("new browser");
     const erased = { by: "operator", what: "person erase", whom: hashEmail(email), after: null } as const;
