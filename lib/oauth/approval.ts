@@ -1,10 +1,11 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/require-owner";
+import { findCurrentSession } from "@/lib/auth/sessions/session";
+import { inTurn } from "@/lib/auth/sessions/session-changes";
 import { describeStart } from "@/lib/auth/sessions/session-name";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
 import type { Call } from "@/lib/http/call";
 import { findDeviceCode } from "@/lib/http/typed-code";
 import { OAuthState } from "@/lib/oauth/adapter";
@@ -129,18 +130,19 @@ export async function findOutcome(
  * an app in a browser, the first tokens of a device.
  *
  * @param call - from the browser in which the owner approves
+ * @returns whether the owner is still signed in there
  */
 export async function approve(
   db: Db,
   authorizationRequest: AuthorizationRequest,
   client: RequestingClient,
-  { account, clerkSession }: Owner,
+  { account, session, clerkSession }: Owner,
   call: Pick<Call, "headers" | "client" | "nowMs">,
-): Promise<void> {
+): Promise<boolean> {
   const { nowMs } = call;
   const { by, state, key, id } = authorizationRequest;
   const stored = await readPending(authorizationRequest);
-  if (!stored) return;
+  if (!stored) return true;
   const resources = [stored.params?.resource ?? settings().appUrl].flat().map(String);
   const accountId = account.subject;
   const grant = new (await authorizationServer()).Grant({ clientId: client.clientId, accountId });
@@ -165,13 +167,17 @@ export async function approve(
           resource: resources.length === 1 ? resources[0] : resources,
           authTime: Math.floor(nowMs / 1000),
         };
-  const isFirst = await transact(db, async (transaction) => {
-    if (!(await state.amend(transaction, key, id, stored, answer))) return false;
-    await approveApp(transaction, app, account.email, nowMs);
+  const outcome = await inTurn(db, account.id, async (transaction, email) => {
+    // The session may have ended, or the account be gone, since the caller read it.
+    const isCurrent = !session || (await findCurrentSession(transaction, session.sessionId, nowMs));
+    if (email === undefined || !isCurrent) return "signed out";
+    if (!(await state.amend(transaction, key, id, stored, answer))) return "late";
+    await approveApp(transaction, app, email, nowMs);
     await extendRegisteredClient(transaction, client.clientId, nowMs);
-    return true;
+    return "approved";
   });
-  if (!isFirst) await new OAuthState("Grant").destroy(grantId);
+  if (outcome !== "approved") await new OAuthState("Grant").destroy(grantId);
+  return outcome !== "signed out";
 }
 
 /**

@@ -39,8 +39,6 @@ const ofNoOwner = /^\/(announcement|backends|plans|waiting|webhooks)\//;
 
 /** What two come to at once that they do not one after the other. */
 const otherwise: Record<string, string> = {
-  "approves an app, ends everything":
-    "who was signed in when they pressed has approved, for a quarter of an hour",
   "leaves, buys credits": "the checkout is closed when Stripe is read next",
   "deletes the account, deletes the account": "both delete the customer at Stripe, and say so",
   "deletes the account, buys credits": "it is the account that is gone, and not only the session",

@@ -4,6 +4,8 @@ import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
+import { authorizePath, redirectUri } from "@/tests/support/oauth-libraries";
+import { readQuestion } from "@/tests/support/owner";
 import type { Buyer } from "@/tests/support/shop";
 import { listTables } from "@/tests/support/stores";
 
@@ -43,6 +45,15 @@ describe.each(engines)("at once, on $name", async (engine) => {
       stripe.whenDone = () => {};
     });
     return { hasCome, letGo };
+  }
+  /** Until a write of the service waits for another transaction. */
+  async function waitsInStore(): Promise<void> {
+    const waits =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    if (engine.name === "PostgreSQL")
+      await eventually(async () => expect(await stage.query(waits)).toHaveLength(1));
+    // Any that was sent before these has read what it writes.
+    else for (let turn = 0; turn < 5; turn++) await service.ask("/api/health");
   }
   /** As Stripe does, again until it is taken: its own deadline may pass first. */
   const deliver = async (event: object): Promise<void> => {
@@ -207,6 +218,21 @@ describe.each(engines)("at once, on $name", async (engine) => {
       begun.map(() => made[0]?.id),
     );
     expect(made).toHaveLength(1);
+  });
+
+  it("an approval of an app waits for the end of the session in which it was pressed, and approves nothing", async () => {
+    const { id, browser } = await shop.admit();
+    await browser.open(authorizePath("native", redirectUri));
+    const question = await readQuestion(browser);
+    const end = await stage.change(
+      `UPDATE accounts SET id = id WHERE id NOT LIKE '%standing-by%'; DELETE FROM local_sessions WHERE account_id = '${id}'`,
+    );
+    const pressed = browser.submit("/connect/answer", { ...question, answer: "approve" });
+    await waitsInStore();
+    await end();
+    expect((await pressed).headers.location).toMatch(/^\/connect\?request=[^&]+&problem=again&away$/);
+    expect(await stage.query(`SELECT kind FROM local_sessions WHERE account_id = '${id}'`)).toEqual([]);
+    expect(await stage.query("SELECT id_hash FROM connect_state WHERE kind = 'Grant'")).toEqual([]);
   });
 
   it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {

@@ -122,7 +122,10 @@ export const connect: Mistakes = {
     },
     "lib/oauth/approval.ts": {
       "a device is let in twice by one code": ["return !result && !accountId && !error;", "return !result;"],
-      "a double click lets an app in twice": ["if (!isFirst) await", "if (isFirst && !isFirst) await"],
+      "a double click lets an app in twice": [
+        'if (outcome !== "approved") await',
+        'if (outcome === "signed out") await',
+      ],
     },
     "lib/oauth/adapter.ts": {
       "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',

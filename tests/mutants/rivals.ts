@@ -87,7 +87,7 @@ export const rivals: Mistakes = {
     "lib/oauth/approval.ts": {
       "of two approvals at once the second counts as first too: it keeps an approval and a grant for a request that another answer has settled":
         [
-          "if (!(await state.amend(transaction, key, id, stored, answer))) return false;",
+          'if (!(await state.amend(transaction, key, id, stored, answer))) return "late";',
           "await state.amend(transaction, key, id, stored, answer);",
         ],
     },
@@ -106,6 +106,12 @@ export const rivals: Mistakes = {
     },
   },
   "tests/app/two-at-once.test.ts": {
+    "lib/oauth/approval.ts": {
+      "an approval that is pressed while an operator ends all sessions goes on without its browser": [
+        'if (email === undefined || !isCurrent) return "signed out";',
+        'if (email === undefined) return "signed out";',
+      ],
+    },
     "lib/billing/fulfilment/bought-credits.ts": {
       "two events about one refund that are processed at once take the credits back twice": [
         "current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;",
@@ -158,6 +164,12 @@ export const rivals: Mistakes = {
         "status !== null && status < 300;",
         "status !== null && status < 400;",
       ],
+    },
+  },
+  "tests/lib/events/delivery.test.ts": {
+    "lib/events/delivery-runner.ts": {
+      "the noted position passes an event that is still being sent, so a process that is killed then never delivers it":
+        ["...open.map(({ number }) => number - 1));", "...open.map(({ number }) => number));"],
     },
   },
   "tests/lib/plans/gift-ends.test.ts": {
@@ -268,6 +280,14 @@ export const rivals: Mistakes = {
     "lib/server/page-cache.ts": {
       "what one visitor's cookies chose, the look, a dismissed notice or the link of who is signed in, is served to all others":
         ["{variant.cookie}\\n$", "{0}\\n$"],
+    },
+  },
+  "tests/lib/db/row-locks.test.ts": {
+    "lib/db/migrate.ts": {
+      "two instances that start at once apply the same migration on PostgreSQL, and one of them fails": [
+        "if (!(await row.forUpdate().skipLocked().executeTakeFirst()))",
+        "if (!(await row.executeTakeFirst()))",
+      ],
     },
   },
   "tests/lib/db/backup-copy.test.ts": {

@@ -41,14 +41,15 @@ export const connectHandlers = {
     let subject: string | undefined;
     if (["approve", "decline"].includes(answer)) {
       const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
-      if (!owner) return { to: `${withProblem(pageOfRequest(name), "again")}&away` };
+      const signIn = { to: `${withProblem(pageOfRequest(name), "again")}&away` };
+      if (!owner) return signIn;
       subject = owner.account.subject;
       const db = await store();
       // Its page reads what the client publishes, or says what is wrong.
       if (client && !client.mayAnswer) return { to: pageOfRequest(name) };
       if (client && answer === "approve") {
         await rejectImpersonator(owner, "app approve refused", nowMs);
-        await approve(db, authorizationRequest, client, owner, submission);
+        if (!(await approve(db, authorizationRequest, client, owner, submission))) return signIn;
       } else if (client) await decline(db, authorizationRequest, client, owner, nowMs);
     }
     const outcome = await findOutcome(authorizationRequest, subject);

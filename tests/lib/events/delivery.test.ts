@@ -154,6 +154,28 @@ describe.each(engines)("events on their way on $name", async (engine) => {
     await remove();
   });
 
+  it("wait until they are answered, also where a later one of another account has arrived", async () => {
+    const { receiver, id, find, remove } = await receive();
+    const [one, other] = [await addAccount(), await addAccount()];
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 0 }));
+    const held: ServerResponse[] = [];
+    receiver.respond = (event, response) => {
+      if (event.account === one.id) held.push(response);
+      else response.writeHead(204).end();
+    };
+    await add(one.email, 1);
+    await eventually(() => expect(held).toHaveLength(1));
+    await add(other.email, 1);
+    const noted = `SELECT number FROM webhook_deliveries WHERE webhook_id = '${id}' AND account_id = '${other.id}'`;
+    await eventually(async () => expect(await stage.query(noted)).toHaveLength(2));
+    // A process that begins now sends both again, and loses neither.
+    expect(await find()).toMatchObject({ waiting: 2 });
+    for (const response of held) response.writeHead(204).end();
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 0 }));
+    await remove();
+  });
+
   it("are kept also where one is refused while the answer about another is being written", async () => {
     const { receiver, id, numbersOf, remove } = await receive();
     const accounts = [await addAccount(), await addAccount()];
