@@ -122,10 +122,6 @@ export const connect: Mistakes = {
     },
     "lib/oauth/approval.ts": {
       "a device is let in twice by one code": ["return !result && !accountId && !error;", "return !result;"],
-      "a double click lets an app in twice": [
-        'if (outcome !== "approved") await',
-        'if (outcome === "signed out") await',
-      ],
     },
     "lib/oauth/adapter.ts": {
       "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',

@@ -90,6 +90,10 @@ export const rivals: Mistakes = {
           'if (!(await state.amend(transaction, key, id, stored, answer))) return "late";',
           "await state.amend(transaction, key, id, stored, answer);",
         ],
+      "a double click lets an app in twice": [
+        'if (outcome !== "approved") await',
+        'if (outcome === "signed out") await',
+      ],
     },
     "lib/billing/checkout.ts": {
       "when one owner asks to be deleted, and in each round, the open checkouts of all accounts are ended at Stripe while their owners pay":
