@@ -184,7 +184,7 @@ it("six /48s that use up their half of all device codes leave newcomers theirs, 
   const refused = answers.filter(({ status }) => status === 429);
   expect(answers.length - refused.length).toBeLessThanOrEqual(half + 6 * littleOfNetwork);
   expect(refused.length).toBeGreaterThan(400);
-  expect(new Set(refused.map(({ text }) => JSON.parse(text).error.message.replace(/\d+/, "n")))).toEqual(
+  expect(new Set(refused.map(({ text }) => JSON.parse(text).error_description.replace(/\d+/, "n")))).toEqual(
     new Set(["Too many attempts from all networks together: wait n seconds."]),
   );
   for (let n = 0; n < 20; n++) expect((await ask(`2001:db8:${100 + n}:1::1`)).status).toBe(200);
