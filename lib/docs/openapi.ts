@@ -79,7 +79,7 @@ function pathItem(name: OperationName) {
 /** The first paragraph, without its links: ChatGPT's actions take 300 characters (developers.openai.com/api/docs/actions/production). */
 function describeBriefly(markdown: string): string {
   const [first = ""] = markdown.split("\n\n");
-  return first.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1");
+  return first.replace(/\[([^[\]]+)\]\([^()]+\)/g, "$1");
 }
 
 function describeOperation(name: OperationName, operation: Operation, method: string) {
