@@ -75,6 +75,7 @@ export const setAccountAct = act({
     path: "/account/terms",
     name: "change the plan",
     done: "Saved. The API answers by it from now on.",
+    audited: "account set",
   },
   async run({ db, by, nowMs, requireSeen }, { email, ...typed }: TypedTerms & { email: string }) {
     const { id } = await findAccount(db, email);

@@ -90,8 +90,11 @@ export type ShellAct<Given = Record<string, unknown>> = Described<Given> &
 /** What an operator does by a command and by a form, which `formOf` makes. The audit has the command's words for it. */
 export type Act<Given = Record<string, unknown>, Json = unknown> = Described<Given> &
   Runs<Given, Result<Json>> & {
-    /** Its address, what it does as in "to rotate the secret", and what the page says afterwards. */
-    form: { path: `/${string}`; name: string; done?: string };
+    /**
+     * Its address, what it does as in "to rotate the secret", what the page says afterwards, and the kind of its entry in the
+     * audit, by which one who came too late is told who was first.
+     */
+    form: { path: `/${string}`; name: string; done?: string; audited?: string };
     /** Whether what is left out stays: its form gives only what its sender changed of what it shows. */
     isPartial?: true;
     /** Whether the office carries it out without another use of the passkey. */

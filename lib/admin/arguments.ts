@@ -61,20 +61,26 @@ export const parseWholeNumber = matchingNumber(`It must be ${aWholeNumber}.`);
 /** Parses the maximum number of rows of a list. */
 export const parseCount = matchingNumber("It must be a whole number from 1 to 9999999.", /^[1-9]\d{0,6}$/);
 
-const asDecimals =
-  "with at most three decimals after a point, without a 0 as the third: 1.000 is one, or a thousand";
+/** Why a text is no number of credits, of a kind that is said like `a number from 0`. */
+const whyNotCredits = (kind: string) => (text: string) => {
+  if (/\d\.\d\d0$/.test(text))
+    return "It must not have a 0 as its third decimal: 1.000 is one, or a thousand.";
+  if (/\d\.\d{4,}$/.test(text)) return "It must have at most three decimals.";
+  if (/^\D?\d{13,}/.test(text)) return `It must be at most ${maxCredits.toLocaleString("en")}.`;
+  return `It must be ${kind}, like 2.5.`;
+};
 
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance, also with a sign as in print. */
 export const parseAmount = parser(
   (text) => parseThousandths(text.replace(/^\u2212/, "-")) || undefined,
-  `It must be a number other than 0, like 2.5, from -${maxCredits} to ${maxCredits}, ${asDecimals}.`,
+  whyNotCredits("a number other than 0"),
 );
 
 /** Parses a balance to thousandths. */
 export const parseBalance = parser((text) => {
   const thousandths = parseThousandths(text) ?? -1;
   return thousandths < 0 ? undefined : thousandths;
-}, `It must be a number from 0 to ${maxCredits}, like 2.5, ${asDecimals}.`);
+}, whyNotCredits("a number from 0"));
 
 const oneLine = (most: number) =>
   parser(

@@ -29,12 +29,12 @@ export const bannerActs = {
       },
       starts: {
         ...option("--starts <instant>", "when to start showing it", parseInstant),
-        label: "From (UTC)",
+        label: "From (UTC), at once if empty",
         as: "time",
       },
       ends: {
         ...option("--ends <instant>", "when to stop showing it", parseInstant),
-        label: "To (UTC)",
+        label: "To (UTC), until it is removed if empty",
         as: "time",
       },
     },
@@ -42,6 +42,7 @@ export const bannerActs = {
       path: "/announcement/publish",
       name: "publish the banner",
       done: "It shows within half a minute, or from the time that you set.",
+      audited: "banner set",
     },
     async run({ db, by, nowMs, confirm, requireSeen }, { kind, message, starts, ends }: Given) {
       const stored = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };

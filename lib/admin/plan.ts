@@ -112,6 +112,7 @@ export const planActs = {
       path: "/plans/change",
       name: "change the plan",
       done: "Saved. Everyone who has the plan has it so from now on.",
+      audited: "plan set",
     },
     async run({ db, by, nowMs, requireSeen }, { plan, credits, ...change }: Given) {
       const requireSame = (current: DescribedPlan | null) =>

@@ -257,6 +257,19 @@ export function latestDeliveries(db: Db, id: string): Promise<Tables["webhook_de
   return deliveries.orderBy("number", "desc").limit(50).execute();
 }
 
+/** When the last event that a webhook got was delivered to it; `undefined` if none was in the days that events are kept. */
+export async function lastDelivered(db: Db, id: string): Promise<number | undefined> {
+  const last = await db
+    .selectFrom("webhook_deliveries")
+    .select("at_ms")
+    .where("webhook_id", "=", id)
+    .where("state", "=", "delivered")
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last?.at_ms ?? undefined;
+}
+
 /** The secrets that sign at `nowMs`, the newest first, without those that were sealed with another `APP_SECRET`. */
 export function secretsOf(
   { id, sealed_secret, sealed_former, former_until_ms }: WebhookRow,

@@ -1,15 +1,13 @@
-import { PostForm } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { openHolds } from "@/lib/accounts/credits/holds";
 import { selectLedger } from "@/lib/accounts/credits/ledger";
 import { type Facts as AccountFacts, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { answerEntitlement } from "@/lib/accounts/terms/entitlement";
-import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { addCreditsAct } from "@/lib/admin/credits";
 import { endSessionAct } from "@/lib/admin/session";
 import { selectAppAnswers, withEnds } from "@/lib/auth/sessions/app-answers";
-import { answerDays, invitationDays } from "@/lib/config/lifetimes";
+import { answerDays } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -26,7 +24,6 @@ import { formOf } from "@/lib/office/act-form";
 import { Change, Deed } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Ago, Instant, MailState, UntrustedText } from "@/lib/office/values";
-import { inviteMany } from "@/lib/office/waitlist";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 
 export const account: OfficePage = {
@@ -117,7 +114,6 @@ function Known({ email, facts, found }: KnownProps) {
   return (
     <>
       {(!facts.hasAccount || facts.waiting || facts.invitation) && <Joining {...facts} />}
-      {!facts.hasAccount && !facts.invitation && <Invite email={email} />}
       {facts.hasAccount && (
         <>
           <Notes
@@ -193,17 +189,6 @@ function Joining({ waiting, invitation }: Pick<AccountFacts, "waiting" | "invita
         <dd>{invitation ? <Instant atMs={invitation.expires_at_ms} /> : "none"}</dd>
       </dl>
     </>
-  );
-}
-
-function Invite({ email }: { email: string }) {
-  return (
-    <PostForm action={inviteMany.path} hidden={{ emails: email, plan: "trial" }} className="stack">
-      <p className="effect">
-        They get a mail with a link that is good for {invitationDays} days. Nothing is charged.
-      </p>
-      <button type="submit">Invite to a trial of {defaultTrialDays} days</button>
-    </PostForm>
   );
 }
 

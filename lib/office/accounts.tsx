@@ -11,8 +11,8 @@ import { settings } from "@/lib/config/settings";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { FilterLinks } from "@/lib/office/filter-links";
-import { FindForm, nothingFound, planOptions, soughtIn } from "@/lib/office/forms";
+import { FilterLinks, Matches } from "@/lib/office/filter-links";
+import { FindForm, nothingFound, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { groupsOf, State, stateWords } from "@/lib/office/state";
@@ -74,6 +74,12 @@ async function show(call: OfficeCall) {
     <>
       <p className="lead">Everyone who has an account. Open one for its plan, credits and access.</p>
       <Filters call={call} search={search} plans={plans} />
+      <Matches
+        of={accounts.path}
+        by={search}
+        nouns={["account", "accounts"]}
+        count={after || goesOnAfter ? undefined : rows.length}
+      />
       <PostForm action={changeSeveral.path} hidden={Object.fromEntries(here)}>
         <LongTable
           rows={(await withLicences(db, rows)).map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
@@ -105,6 +111,8 @@ function Filters({ call, search: { trials, ...search }, plans }: FiltersProps) {
   const { find, plan, state, payment } = search;
   const current = (value: string | undefined) => (trials ? "-" : value);
   const all = { of: accounts.path, kept: search };
+  // A plan that is retired is kept by who has it.
+  const titles = Object.fromEntries([...plans.values()].map(({ name, title }) => [name, title]));
   return (
     <>
       <FindForm
@@ -125,7 +133,7 @@ function Filters({ call, search: { trials, ...search }, plans }: FiltersProps) {
         {...all}
         name="plan"
         words="Plan"
-        options={{ "": "Any", ...planOptions(plans, plan) }}
+        options={{ "": "Any", ...titles }}
         current={current(plan)}
       />
       {settings().billing && (
@@ -172,7 +180,10 @@ function columnsOf(call: OfficeCall, plans: Plans): Columns<LicensedRow & { acco
       Due: ({ licence }: LicensedRow) => (licence && describeDue(licence, moneyInWords)) ?? "–",
     }),
     "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
-    Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
+    Assistants: ({ account }) => {
+      const contents = account && contentsOf(account, plans);
+      return contents ? (contents.limits.assistants ?? "no limit") : "–";
+    },
     Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
     Since: ({ account }) => <Day atMs={account?.created_at_ms} isFar />,
   };

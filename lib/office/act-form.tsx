@@ -1,7 +1,11 @@
 import type { ReactNode } from "react";
 import { PostForm } from "@/app/(pages)/post-form";
+import { namesOf } from "@/lib/accounts/audit-trail";
 import { type Act, type ActField, effectInWords, type Fields, fieldsOf } from "@/lib/admin/act";
 import { knownArguments } from "@/lib/admin/arguments";
+import { describeDistance } from "@/lib/config/instants";
+import { auditEntries } from "@/lib/db/audit";
+import { ApiError } from "@/lib/http/errors";
 import type { ResponseParts } from "@/lib/http/response";
 import {
   Choice,
@@ -15,7 +19,14 @@ import {
   Ticks,
   toSeen,
 } from "@/lib/office/forms";
-import { formAt, formWithProof, type OfficeAct, type OfficeCall, type OfficeView } from "@/lib/office/page";
+import {
+  formAt,
+  formWithProof,
+  isConflict,
+  type OfficeAct,
+  type OfficeCall,
+  type OfficeView,
+} from "@/lib/office/page";
 
 /**
  * What the form of an act does. The page says afterwards that it is done, unless `show` has something in its place.
@@ -24,7 +35,7 @@ export function formOf<Given, Json>(
   act: Act<Given, Json>,
   show?: (json: Json, call: OfficeCall) => OfficeView | ResponseParts | undefined,
 ): OfficeAct {
-  const { path, ...words } = act.form;
+  const { path, audited, ...words } = act.form;
   return {
     ...(act.needsNoProof ? formAt : formWithProof)(path),
     ...words,
@@ -38,10 +49,26 @@ export function formOf<Given, Json>(
         requireSeen: (state: Fields | undefined, message: string) =>
           requireSeen(call, state ? toSeen(state) : "", message),
       };
-      const { json } = await act.run({ ...call, ...asks }, readGiven(act as Act, call) as Given);
+      const given = readGiven(act as Act, call) as Given;
+      const { json } = await act.run({ ...call, ...asks }, given).catch(async (failure) => {
+        if (audited && failure instanceof ApiError && isConflict(failure))
+          throw await withWho(failure, audited, call);
+        throw failure;
+      });
       return show?.(json, call);
     },
   };
+}
+
+/** A refusal of a form that came too late, which says who was the last to send one like it. */
+async function withWho(refusal: ApiError, what: string, { db, input, nowMs }: OfficeCall) {
+  const name = input("email") ?? input("plan");
+  const whom = name === undefined ? undefined : await namesOf(db, name);
+  const [last] = await auditEntries(db, { what, whom }).limit(1).execute();
+  if (!last) return refusal;
+  const { code, status, message, hint } = refusal;
+  const who = `Last set by ${last.who}, ${describeDistance(last.at_ms, nowMs)}.`;
+  return new ApiError(code, { status, message, hint: `${who} ${hint}` });
 }
 
 /** What was given in the form. Throws an {@link ApiError} for what cannot be. */
@@ -54,7 +81,7 @@ function readGiven(act: Act, call: OfficeCall): Record<string, unknown> {
     if (act.isPartial && !isTaken && !(field.label && isChanged(name))) return [name, undefined];
     const sent = call.input(name) ?? "";
     const typed = field.ticks ? sent.replaceAll("\n", ",") : sent;
-    return [name, inForm(field.subject, () => parseTyped(field, typed, isTaken))];
+    return [name, inForm(name, field.subject, () => parseTyped(field, typed, isTaken))];
   };
   return Object.fromEntries([...new Map(fields)].map(read));
 }
@@ -90,6 +117,7 @@ export function ActForm({
   options,
 }: ActFormProps) {
   const seen = current && { seen: toSeen(current) };
+  const { kept, conflictOf } = readSeen(call);
   return (
     <PostForm action={act.form.path} hidden={{ ...hidden, ...seen }} className={className}>
       {fieldsOf(act).map(
@@ -97,8 +125,9 @@ export function ActForm({
           label && (
             <Input
               key={name}
-              call={current ? readSeen(call).kept : call}
+              call={current ? kept : call}
               current={current?.[name] ?? shown}
+              conflict={current && conflictOf(name, current[name] ?? "", inWordsOf(options?.[name] ?? as))}
               {...{ name, label, as: options?.[name] ?? as, ticks }}
             />
           ),
@@ -108,6 +137,12 @@ export function ActForm({
     </PostForm>
   );
 }
+
+/** How a field's value is said beside another one. */
+const inWordsOf = (as: ActField<unknown>["as"]) => (text: string) => {
+  const words = typeof as === "object" ? (as[text] ?? text) : as === "time" ? text.replace("T", " ") : text;
+  return words.replaceAll("\n", ", ") || "none";
+};
 
 type ActFoldProps = ActFormProps & {
   title: string;

@@ -22,6 +22,7 @@ async function show(call: OfficeCall) {
           isFirst
           isOpen={current === undefined || undefined}
         >
+          {typed !== undefined && <Preview message={typed} kind={call.typed("kind")} />}
           <div className="actions">
             <button type="submit" className="plain" formAction={preview.path}>
               See how it looks
@@ -37,7 +38,6 @@ async function show(call: OfficeCall) {
           </ActFold>
         )}
       </div>
-      {typed !== undefined && <Preview message={typed} kind={call.typed("kind")} />}
     </>
   );
 }
@@ -60,10 +60,10 @@ function Now({ message, kind, starts_at_ms, ends_at_ms }: StoredBanner) {
 
 function Preview(banner: LooksProps) {
   return (
-    <>
-      <h2>How it will look</h2>
+    <section>
+      <p>How it will look:</p>
       <Looks {...banner} />
-    </>
+    </section>
   );
 }
 

@@ -3,7 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { parseTypedEmail } from "@/lib/config/email-address";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { actorInWords, kindInWords, kindsInWords } from "@/lib/office/audit-words";
-import { Field } from "@/lib/office/forms";
+import { Choice, Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Ago, Person, toTheMinute, UntrustedText } from "@/lib/office/values";
@@ -37,7 +37,7 @@ async function show(call: OfficeCall) {
     return (
       <>
         {newestOf.get(day) === entry && <b className="day">{day}</b>}
-        <span className="unbroken">{clock(entry.at_ms)}</span> <Ago atMs={entry.at_ms} />
+        <span className="unbroken">{clock(entry.at_ms)}</span> · <Ago atMs={entry.at_ms} />
       </>
     );
   };
@@ -48,15 +48,11 @@ async function show(call: OfficeCall) {
         {fields.map((field) => (
           <Field key={field.name} call={call} current={filter[field.name]} spellCheck={false} {...field} />
         ))}
-        <datalist id="kinds">
-          {Object.keys(kindsInWords).map((kind) => (
-            <option key={kind} value={kind} />
-          ))}
-        </datalist>
+        <Choice call={call} name="what" label="What" current={what} options={kindOptions(what)} />
         <button type="submit" className="plain">
           Find
         </button>
-        {Object.values(filter).some(Boolean) && <a href={audit.path}>Show all</a>}
+        {Object.values(filter).some(Boolean) && <a href={audit.path}>Clear</a>}
       </form>
       <LongTable
         rows={rows}
@@ -78,9 +74,29 @@ const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UT
 const fields = [
   { name: "who", label: "Who", placeholder: "operator ann" },
   { name: "whom", label: "Whom", placeholder: "ceo@example.com" },
-  { name: "what", label: "What", placeholder: "account set", list: "kinds" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
+
+/** The kinds by their names, as a {@link Choice} has them, and one without words that is looked for. */
+function kindOptions(sought: string | undefined): Record<string, string> {
+  const kinds = [...Object.keys(kindsInWords), ...subscriptionKinds].toSorted();
+  const named = kinds.map((kind) => [kind, `${kind}: ${kindInWords(kind, false)}`]);
+  return { "": "Anything", ...(sought && { [sought]: sought }), ...Object.fromEntries(named) };
+}
+
+/** What Stripe reports of a subscription, and what became of one by its payments. */
+const subscriptionKinds = [
+  "active",
+  "canceled",
+  "gone",
+  "incomplete",
+  "incomplete_expired",
+  "past_due",
+  "paused",
+  "refunded",
+  "trialing",
+  "unpaid",
+].map((status) => `subscription ${status}`);
 
 /** Who did what to whom, who is left out where all is about one. The kind that the filter takes is in its title. */
 export function Deed({ who, what, whom = null }: DeedProps) {

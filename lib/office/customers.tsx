@@ -10,7 +10,7 @@ import {
 } from "@/lib/accounts/list/customer-list";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { moneyInWords } from "@/lib/config/money";
-import { FilterLinks } from "@/lib/office/filter-links";
+import { FilterLinks, Matches } from "@/lib/office/filter-links";
 import { FindForm, nothingFound, soughtIn } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { State } from "@/lib/office/state";
@@ -65,6 +65,12 @@ async function show(call: OfficeCall) {
         options={{ "": "All", ...customerFilters }}
         current={filter}
       />
+      <Matches
+        of={customers.path}
+        by={{ filter, find }}
+        nouns={["customer", "customers"]}
+        count={search.after ? undefined : rows.length}
+      />
       <LongTable
         rows={rows}
         columns={{
@@ -92,13 +98,16 @@ async function show(call: OfficeCall) {
   );
 }
 
-/** What the customer has, how the licence is, and since or until when. */
+/** What the customer has, how the licence is, since or until when, and of payments what that does not say. */
 function CustomerState({ nowMs, ...customer }: Customer & { nowMs: number }) {
   const { state: tag, light, licence, subscription, filters } = customer;
   const [when, atMs] = subscription ? dayOf(subscription, licence, nowMs) : [];
+  const more = filters.filter(
+    (filter) => filter === "disputed" || (filter === "refunded" && licence !== "returned"),
+  );
   return (
     <>
-      <State standing={{ tag, light }} groups={filters.map((filter) => customerFilters[filter])} />
+      <State standing={{ tag, light }} groups={more.map((filter) => customerFilters[filter])} />
       {subscription && atMs !== null && !(licence && isNotBegun(licence)) && (
         <small>
           {when} <Day atMs={atMs} />

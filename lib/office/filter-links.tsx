@@ -1,4 +1,5 @@
 import { addressOf, type OfficePage } from "@/lib/office/page";
+import { perPage } from "@/lib/office/table";
 
 type FilterLinksProps = {
   of: OfficePage["path"];
@@ -26,5 +27,27 @@ export function FilterLinks({ of, name, words, options, kept, current = "" }: Fi
         </a>
       ))}
     </nav>
+  );
+}
+
+type MatchesProps = {
+  of: OfficePage["path"];
+  /** What is filtered by. */
+  by: Readonly<Record<string, string | undefined>>;
+  /** What is listed, as one and as several. */
+  nouns: readonly [one: string, several: string];
+  /** How many are on this page and the next one; nothing of what is not the first page. */
+  count: number | undefined;
+};
+
+/** How many a filter leaves, and the way back to all. */
+export function Matches({ of, by, nouns: [one, several], count = 0 }: MatchesProps) {
+  if (!Object.values(by).some(Boolean)) return null;
+  const found =
+    count > perPage ? `More than ${perPage} ${several}.` : `${count} ${count === 1 ? one : several}.`;
+  return (
+    <p className="quiet">
+      {count > 0 && found} <a href={of}>Clear</a>
+    </p>
   );
 }

@@ -7,7 +7,7 @@ import { parseWholeNumber } from "@/lib/admin/arguments";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent } from "@/lib/http/etag";
 import { parseJson } from "@/lib/http/json";
-import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { FieldError, invalid, isConflict, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { type Plans, slug } from "@/lib/plans/plan";
 
 type FieldProps = {
@@ -15,6 +15,8 @@ type FieldProps = {
   name: string;
   label: string;
   current?: string | number | null | undefined;
+  /** What its sender and someone else made of it meanwhile. */
+  conflict?: string | undefined;
 } & Pick<
   InputHTMLAttributes<HTMLInputElement>,
   "inputMode" | "list" | "maxLength" | "placeholder" | "spellCheck" | "type"
@@ -31,13 +33,34 @@ export function Label({ words }: { words: string }) {
   );
 }
 
+const problemOf = ({ problem }: OfficeCall, name: string) =>
+  problem instanceof FieldError && problem.field === name ? problem.message : undefined;
+
+/** The attributes of a field that has to be typed again. */
+const marked = (call: OfficeCall, name: string) =>
+  problemOf(call, name) !== undefined && { "aria-invalid": true, autoFocus: true };
+
+type ComesBackProps = Pick<FieldProps, "call" | "name" | "conflict">;
+
+/** What is said beneath a field that has come back. */
+function ComesBack({ call, name, conflict }: ComesBackProps) {
+  const problem = problemOf(call, name);
+  return (
+    <>
+      {problem && <span className="field-problem">{problem}</span>}
+      {conflict && <span className="field-conflict">{conflict}</span>}
+    </>
+  );
+}
+
 /** A field that shows what was typed if the form has come back. */
-export function Field({ call, name, label, current, ...attributes }: FieldProps) {
+export function Field({ call, name, label, current, conflict, ...attributes }: FieldProps) {
   const value = call.typed(name) ?? String(current ?? "");
   return (
     <label>
       <Label words={label} />
-      <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
+      <input name={name} autoComplete="off" defaultValue={value} {...attributes} {...marked(call, name)} />
+      <ComesBack call={call} name={name} conflict={conflict} />
     </label>
   );
 }
@@ -76,35 +99,37 @@ export const nothingFound = (words: string, sought = "") =>
     ? `${words} Stripe’s page of it names the customer: look for that id (cus_…) or the email.`
     : words;
 
-type LinesProps = Pick<FieldProps, "call" | "name" | "label" | "current">;
+type LinesProps = Pick<FieldProps, "call" | "name" | "label" | "current" | "conflict">;
 
 /** A field of several lines. */
-export function Lines({ call, name, label, current }: LinesProps) {
+export function Lines({ call, name, label, current, conflict }: LinesProps) {
   const value = call.typed(name) ?? String(current ?? "");
   return (
     <label>
       <Label words={label} />
-      <textarea name={name} rows={3} spellCheck={false} defaultValue={value} />
+      <textarea name={name} rows={3} spellCheck={false} defaultValue={value} {...marked(call, name)} />
+      <ComesBack call={call} name={name} conflict={conflict} />
     </label>
   );
 }
 
-type ChoiceProps = Pick<FieldProps, "call" | "name" | "label" | "current"> & {
+type ChoiceProps = LinesProps & {
   options: Record<string, string>;
 };
 
 /** A field for one of several values. */
-export function Choice({ call, name, label, current, options }: ChoiceProps) {
+export function Choice({ call, name, label, current, conflict, options }: ChoiceProps) {
   return (
     <label>
       <Label words={label} />
-      <select name={name} defaultValue={call.typed(name) ?? current ?? ""}>
+      <select name={name} defaultValue={call.typed(name) ?? current ?? ""} {...marked(call, name)}>
         {Object.entries(options).map(([value, words]) => (
           <option key={value} value={value}>
             {words}
           </option>
         ))}
       </select>
+      <ComesBack call={call} name={name} conflict={conflict} />
     </label>
   );
 }
@@ -116,6 +141,7 @@ export function Ticks({ call, name, label, current, options }: ChoiceProps) {
     <fieldset className="ticks">
       <legend>
         <Label words={label} />
+        <ComesBack call={call} name={name} />
       </legend>
       {Object.entries(options).map(([value, words]) => (
         <label key={value} className="choice">
@@ -153,8 +179,11 @@ export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
   const terms: AccountTerms = { plan, given_plan };
   const [days, limit] = [input("trialDays"), input("assistantLimit")];
   if (days && plan === "trial")
-    terms.trial_days = inForm("The days of the trial", () => parseWholeNumber(days));
-  if (limit) terms.assistant_limit = inForm("The limit of assistants", () => parseWholeNumber(limit));
+    terms.trial_days = inForm("trialDays", "The days of the trial", () => parseWholeNumber(days));
+  if (limit)
+    terms.assistant_limit = inForm("assistantLimit", "The limit of assistants", () =>
+      parseWholeNumber(limit),
+    );
   return terms;
 }
 
@@ -173,13 +202,14 @@ export function parseLines<Values extends object>(
   }, none);
 }
 
-/** Parses as a command does, and refuses as a form does: "It" has a name here. */
-export function inForm<Value>(subject: string | undefined, parse: () => Value): Value {
+/** Parses a field as a command does, and refuses as a form does: "It" has a name here. Throws a {@link FieldError}. */
+export function inForm<Value>(field: string, subject: string | undefined, parse: () => Value): Value {
   try {
     return parse();
   } catch (failure) {
+    if (failure instanceof ApiError) throw new FieldError(field, failure);
     if (!(failure instanceof InvalidArgumentError)) throw failure;
-    throw invalid(failure.message.replace(/^It\b/, subject ?? "It"));
+    throw new FieldError(field, invalid(failure.message.replace(/^It\b/, subject ?? "It")));
   }
 }
 
@@ -195,7 +225,14 @@ export function readSeen(call: OfficeCall) {
     return typed !== undefined && hashContent(typed) !== seen[name];
   };
   const typed = (name: string) => (isChanged(name) ? call.typed(name) : undefined);
-  return { isChanged, kept: { ...call, typed } };
+  /** What is to be said of a field that someone else, and perhaps its sender, changed to something else. */
+  const conflictOf = (name: string, now: string, inWords: (text: string) => string) => {
+    const yours = typed(name)?.replaceAll("\r\n", "\n");
+    if (!isConflict(call.problem) || yours === now) return undefined;
+    if (yours !== undefined) return `Yours: ${inWords(yours)} · now: ${inWords(now)}`;
+    return seen[name] !== undefined && seen[name] !== hashContent(now) ? "Changed meanwhile" : undefined;
+  };
+  return { isChanged, conflictOf, kept: { ...call, typed } };
 }
 
 /** Refuses a form that was made from another state than this one, because someone else was first. */

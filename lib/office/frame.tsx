@@ -3,7 +3,7 @@ import type { Operator } from "@/lib/auth/operators";
 import type { ApiError } from "@/lib/http/errors";
 import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
-import { type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
+import { isConflict, type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
 import { toTheMinute, UntrustedText } from "@/lib/office/values";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -57,7 +57,7 @@ function Frame({ title, content, isNarrow, page, operator, problem, done }: Offi
               <UntrustedText>{title}</UntrustedText>
             </h1>
             {problem && (
-              <div className="problem" role="alert">
+              <div className={isConflict(problem) ? "problem conflict" : "problem"} role="alert">
                 <p>{toTheMinute(problem.message)}</p>
                 <p>{problem.hint}</p>
               </div>

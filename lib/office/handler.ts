@@ -154,7 +154,7 @@ async function showPage(
   problem?: ApiError,
 ): Promise<Shown> {
   const { operator } = session;
-  const call = await toCall(request, session);
+  const call = { ...(await toCall(request, session)), problem };
   const title = (await page.title?.(call)) ?? page.name ?? "";
   const content = await page.show(call);
   const after = request.query.get("done");

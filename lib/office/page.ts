@@ -18,6 +18,8 @@ export type OfficeCall = {
   input: (name: string) => string | undefined;
   /** A field of the form alone, for a form that comes back: a link cannot fill it in. */
   typed: (name: string) => string | undefined;
+  /** Why its form comes back. */
+  problem?: ApiError | undefined;
 };
 
 /** A whole page: a narrow one asks for one thing. */
@@ -84,6 +86,19 @@ export function requireEmail({ input }: Pick<OfficeCall, "input">): string {
 export function invalid(message: string): ApiError {
   return new ApiError("invalid_request", { message, hint: "Nothing was changed." });
 }
+
+/** The same of what was typed in one field, which says it too. */
+export class FieldError extends ApiError {
+  constructor(
+    readonly field: string,
+    { code, status, message, hint }: ApiError,
+  ) {
+    super(code, { status, message, hint });
+  }
+}
+
+/** Whether someone else was first. */
+export const isConflict = (problem: ApiError | undefined) => problem?.status === 409;
 
 /** A file to be saved. */
 export const asFile = (name: string, mediaType: string, body: AsyncIterable<string>): ResponseParts => ({

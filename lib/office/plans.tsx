@@ -86,12 +86,21 @@ function One({ call, count, amounts, ...plan }: OneProps) {
           current={planFields(plan)}
           isFirst
         >
-          <button type="submit">Save the plan</button>
+          <button type="submit">{saveFor(count)}</button>
         </ActFold>
         <Offering call={call} {...plan} />
       </div>
     </>
   );
+}
+
+/** The button that saves a plan, by whom that reaches. */
+function saveFor(count: number): string {
+  if (count === 0) return "Save the plan";
+  if (count === 1) return "Save for the one account that has it";
+  return count > maxCounted
+    ? `Save for more than ${maxCounted.toLocaleString("en")} accounts`
+    : `Save for all ${count.toLocaleString("en")} accounts`;
 }
 
 function Plan({ name, title, description, retiredAt }: DescribedPlan) {
@@ -117,7 +126,7 @@ function Contents({ features, limits, creditsAMonth }: DescribedPlan) {
   const titles = Object.values(features).join(", ");
   const counted = Object.entries(limits).map(([name, limit]) => limitInWords(name, limit));
   if (creditsAMonth > 0) counted.push(`${creditsAMonth.toLocaleString("en")} credits a month`);
-  if (titles === "") return counted.join(" · ") || <None />;
+  if (titles === "") return counted.join(" · ") || "No features, and no limits";
   return (
     <>
       <UntrustedText>{titles}</UntrustedText>

@@ -92,8 +92,8 @@ function readAct(call: OfficeCall): (email: string) => Promise<void> {
     return async (email) => void (await setAccount(db, email, { ...terms, by }, nowMs));
   }
   if (input("act") !== "credits") throw invalid("Choose what to do.");
-  const thousandths = inForm("The amount", () => parseAmount(input("amount") ?? ""));
-  const reason = inForm("The reason", () => parseWords(input("reason") ?? ""));
+  const thousandths = inForm("amount", "The amount", () => parseAmount(input("amount") ?? ""));
+  const reason = inForm("reason", "The reason", () => parseWords(input("reason") ?? ""));
   const once = z.uuid().safeParse(input("once")).data;
   if (!once) throw invalid("The form is incomplete.");
   // A form that is sent again counts once for each, also if only some had got theirs.

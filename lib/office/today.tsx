@@ -153,10 +153,10 @@ function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[]
   });
   const cards: Card[] = [
     at("disputed", "stopped", "Answer at Stripe before its date"),
-    at("past-due", "stopped", "A payment has failed"),
     at("unpaid", "stopped", "The licence has ended"),
-    at("unknown", "stopped", "Stripe has no such subscription"),
-    at("unfinished", "soon", "The first payment was not made"),
+    at("unfinished", "stopped", "The first payment was not made"),
+    at("past-due", "soon", "A payment has failed"),
+    at("unknown", "soon", "Stripe has no such subscription"),
     {
       count: mailsFailedIn30Days,
       what: "Mails failed",

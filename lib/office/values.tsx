@@ -46,7 +46,7 @@ export function Instant({ atMs }: { atMs: number | null | undefined }) {
   return (
     <time dateTime={iso} title={iso}>
       <span className="unbroken">{day},</span> <span className="unbroken">{minute}</span>{" "}
-      <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>
+      <span className="quiet unbroken">· {describeDistance(atMs, Date.now())}</span>
     </time>
   );
 }
@@ -72,7 +72,7 @@ export function Day({ atMs, isFar }: { atMs: number | null | undefined; isFar?: 
   return (
     <time dateTime={iso} title={iso}>
       <span className="unbroken">{dayInWords(atMs)}</span>{" "}
-      {!isFar && <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>}
+      {!isFar && <span className="quiet unbroken">· {describeDistance(atMs, Date.now())}</span>}
     </time>
   );
 }

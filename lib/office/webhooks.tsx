@@ -3,7 +3,13 @@ import { Light } from "@/app/(pages)/status-light";
 import { type Added, eventInWords, webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
-import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
+import {
+  describeWebhook,
+  lastDelivered,
+  latestDeliveries,
+  listWebhooks,
+  stateOf,
+} from "@/lib/events/webhooks";
 import { ActFold, ActForm, formOf } from "@/lib/office/act-form";
 import { BackTo, showOnce } from "@/lib/office/outcomes";
 import { addressOf, type OfficeCall, type OfficePage, type OfficeView } from "@/lib/office/page";
@@ -16,7 +22,12 @@ type Described = Awaited<ReturnType<typeof describeWebhook>>;
 async function show(call: OfficeCall) {
   const { db, input } = call;
   const rows = await listWebhooks(db);
-  const described = await Promise.all(rows.map((row) => describeWebhook(db, row)));
+  const described = await Promise.all(
+    rows.map(async (row) => ({
+      ...(await describeWebhook(db, row)),
+      lastAtMs: await lastDelivered(db, row.id),
+    })),
+  );
   const chosen = described.find(({ id }) => id === input("webhook"));
   return (
     <>
@@ -67,7 +78,11 @@ export async function showIdleWebhooks(db: Db) {
   );
 }
 
-function Webhook({ call, ...webhook }: Described & { call: OfficeCall }) {
+function Webhook({
+  call,
+  lastAtMs,
+  ...webhook
+}: Described & { call: OfficeCall; lastAtMs: number | undefined }) {
   const { id, url, state, events, waiting, failed } = webhook;
   const facts = {
     "Is told": events?.map(eventInWords).join(", ") ?? "everything",
@@ -82,6 +97,11 @@ function Webhook({ call, ...webhook }: Described & { call: OfficeCall }) {
       light={
         <Light colour={colours[state]}>
           <State {...webhook} />
+          {state === "works" && lastAtMs !== undefined && (
+            <>
+              , last delivery <Instant atMs={lastAtMs} />
+            </>
+          )}
         </Light>
       }
     >

@@ -42,7 +42,7 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
         current={fields}
         options={{ plan: planOptions(plans, fields.plan) }}
       >
-        <button type="submit">Save the plan</button>
+        <button type="submit">Save for this account</button>
       </ActFold>
     </>
   );

@@ -1,7 +1,11 @@
+import { PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { spendable } from "@/lib/accounts/credits/ledger";
 import { type Facts as AccountFacts, explain } from "@/lib/accounts/explanation";
+import { defaultTrialDays } from "@/lib/accounts/terms/trial";
 import { readAmount } from "@/lib/billing/prices/prices";
+import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
+import { invitationDays } from "@/lib/config/lifetimes";
 import { aheadOfUtc } from "@/lib/config/time-zone";
 import { inCredits } from "@/lib/office/account/credits";
 import { Leaving } from "@/lib/office/account/person";
@@ -9,7 +13,8 @@ import { dayOf } from "@/lib/office/customers";
 import { Facts } from "@/lib/office/facts";
 import { groupsOf, State } from "@/lib/office/state";
 import { Day, Instant, toTheMinute } from "@/lib/office/values";
-import { licenceStateOf } from "@/lib/plans/licence-state";
+import { inviteMany } from "@/lib/office/waitlist";
+import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
 
@@ -26,7 +31,10 @@ type VerdictProps = {
 export async function showVerdict({ email, facts, plans, nowMs, deletesAtMs, timeZone }: VerdictProps) {
   const { account } = facts;
   const explained = explain(facts);
-  const standing = standingOf(account, facts.subscription, nowMs);
+  const { subscription, invitation } = facts;
+  const standing = standingOf(account, subscription, nowMs);
+  const mail = facts.attempts.find(({ kind }) => kind === "invitation");
+  const isInvited = (invitation?.expires_at_ms ?? 0) > nowMs && mail?.state !== "failed";
   return (
     <section className="card">
       {deletesAtMs != null && <Leaving email={email} deletesAtMs={deletesAtMs} />}
@@ -40,12 +48,20 @@ export async function showVerdict({ email, facts, plans, nowMs, deletesAtMs, tim
           <b>{toTheMinute(explained.payment)}</b>
         </p>
       )}
+      {explained.payment !== null && subscription?.invoice_id && describeDue(subscription) && (
+        <p>
+          <a className="button plain small" href={dashboardUrl(subscription.invoice_id, "invoices")}>
+            Open the invoice
+          </a>
+        </p>
+      )}
       <dl>
         <dt>Sign-in</dt>
         <dd>{toTheMinute(explained.signIn)}</dd>
         <dt>Apps</dt>
         <dd>{toTheMinute(explained.apps)}</dd>
       </dl>
+      {!facts.hasAccount && !isInvited && <Invite email={email} isAgain={invitation !== undefined} />}
       {account && (
         <>
           <Facts
@@ -64,6 +80,19 @@ export async function showVerdict({ email, facts, plans, nowMs, deletesAtMs, tim
         </>
       )}
     </section>
+  );
+}
+
+function Invite({ email, isAgain }: { email: string; isAgain: boolean }) {
+  return (
+    <PostForm action={inviteMany.path} hidden={{ emails: email, plan: "trial" }} className="stack">
+      <p className="effect">
+        They get a mail with a link that is good for {invitationDays} days. Nothing is charged.
+      </p>
+      <button type="submit">
+        {isAgain ? "Invite again, to a trial of" : "Invite to a trial of"} {defaultTrialDays} days
+      </button>
+    </PostForm>
   );
 }
 

@@ -43,7 +43,11 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(stdout).toMatch(new RegExp(`^Payment: The licence is ${words}\nSign-in: `));
       const { text } = await ann.open(`/account?email=${email}`);
       const inMinutes = words.replaceAll(instant, minute);
-      expect(text).toMatch(new RegExp(`</div><p><b>The licence is ${inMinutes}</b></p>`));
+      expect(text).toMatch(
+        new RegExp(
+          `</div><p><b>The licence is ${inMinutes}</b></p><p><a [^>]*href="[^"]*/invoices/in_\\w+">Open the invoice</a>`,
+        ),
+      );
     });
 
     it.each([
@@ -78,7 +82,9 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       const { email } = paying.buyer;
       expect((await service.admin("explain", email)).stdout).toMatch(/^Sign-in: /);
       expect(await service.adminJson("explain", email)).toMatchObject({ payment: null });
-      expect((await ann.open(`/account?email=${email}`)).text).not.toContain("The licence is");
+      const { text } = await ann.open(`/account?email=${email}`);
+      expect(text).not.toContain("The licence is");
+      expect(text).not.toContain("Open the invoice");
     });
   });
 
@@ -135,7 +141,12 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       async (...row) => {
         const [filter, , found] = row;
         const names = found.map(nameOf);
-        expect(emailsOn((await ann.open(`/customers?filter=${filter}`)).text)).toEqual(names);
+        const shown = (await ann.open(`/customers?filter=${filter}`)).text;
+        expect(emailsOn(shown)).toEqual(names);
+        const count = ["", "1 customer. ", "2 customers. "][names.length] ?? expect.fail("another count");
+        expect(shown.replaceAll("<!-- -->", "")).toContain(
+          `<p class="quiet">${count || " "}<a href="/customers">Clear</a></p>`,
+        );
         const listed = await service.adminJson<{ email: string }[]>("billing", "list", "--filter", filter);
         expect([...new Set(listed.map(({ email }) => email))]).toEqual(
           names.map((name) => `${name}@example.com`),
@@ -154,7 +165,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       for (const [filter, words, found] of filters)
         expect(text).toContain(`<a href="/customers?filter=${filter}">${found.length} ${words}</a>`);
       const cards = [...text.matchAll(/<li><a href="\/customers\?filter=([\w-]+)"><strong>(\d+)/g)];
-      const waits = ["disputed", "past-due", "unpaid", "unknown", "unfinished"];
+      const waits = ["disputed", "unpaid", "unfinished", "past-due", "unknown"];
       expect(
         cards.map(([, ...card]) => card),
         "a card for each that needs someone",
@@ -205,7 +216,7 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect(cellOf(refunded, "Paid")).toBe("€49.00 €10.00 returned");
       for (const [of, words] of [
         [late, "Payment due since"],
-        [ending, "Cancelled Ending ends"],
+        [ending, "Cancelled ends"],
         [unpaid, "Not paid since"],
         [paying, "Licensed Refunded renews"],
       ] as const)

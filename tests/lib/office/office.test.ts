@@ -90,6 +90,10 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(emailsOn(first.text)).toHaveLength(50);
       expect(emailsOn(second.text)).toEqual(Array.from({ length: 10 }, (_, at) => `page-${50 + at}`));
       expect(second.text).not.toContain(">Next");
+      const clear = (words: string) => `<p class="quiet">${words} <a href="/accounts">Clear</a></p>`;
+      expect(first.text.replaceAll("<!-- -->", "")).toContain(clear("More than 50 accounts."));
+      expect(second.text.replaceAll("<!-- -->", "")).toContain(clear(""));
+      expect((await ann.open("/accounts")).text).not.toContain("Clear");
       expect(emailsOn((await ann.open("/accounts?find=%40example.com&plan=trial")).text)).toEqual(["ceo"]);
       expect((await ann.open("/accounts?find=50%25")).text).toContain("No account matches.");
     });
@@ -369,8 +373,16 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(refused.text).toContain(
         "Someone changed this account meanwhile. It is now: plan hobby, assistant limit 12.",
       );
+      expect(refused.text).toContain('<div class="problem conflict" role="alert">');
+      expect(refused.text).toMatch(/Last set by operator[\w ]*, now\. What you typed is still in the form\./);
       expect(refused.text).toContain('value="2031-02-03T04:05"');
       expect(refused.text).toContain('value="7"');
+      const conflicts = [...refused.text.matchAll(/<span class="field-conflict">(.*?)<\/span>/g)];
+      expect(conflicts.map(([, words]) => words)).toEqual([
+        "Yours: Trial · now: Hobby",
+        "Yours: 2031-02-03 04:05 · now: none",
+        "Yours: 7 · now: 12",
+      ]);
       expect(await show()).toMatchObject({ plan: "hobby" });
       const seen = seenBy(refused, "/account/terms");
       expect((await ann.submit("/account/terms", { ...fields, seen })).status).toBe(303);
@@ -453,6 +465,19 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(status).toBe(400);
       expect(text).toContain(why);
       expect(await show()).toEqual(before);
+    });
+
+    it("marks the field that was refused alone, with the reason beneath it, and gives it the focus", async () => {
+      const { text } = await ann.submit("/account/credits", { email, amount: "many", reason: "sorry" });
+      expect(text).toMatch(
+        /<input (?=[^>]*name="amount")(?=[^>]*aria-invalid="true")(?=[^>]*autofocus="")[^>]*\/><span class="field-problem">The amount must be a number other than 0, like 2\.5\.<\/span>/,
+      );
+      expect(text.match(/aria-invalid|autofocus|field-problem/gi)).toHaveLength(3);
+      expect((await ann.open(accountPage)).text).not.toMatch(/aria-invalid|autofocus|field-problem/i);
+      const several = { emails: email, act: "credits", amount: "2", reason: "" };
+      expect((await ann.submit("/accounts/change", several)).text).toMatch(
+        /name="reason"[^>]*\/><span class="field-problem">The reason must be one line of 1 to 500 characters\.</,
+      );
     });
 
     it("gets credits with a reason, and loses none below zero", async () => {
@@ -679,6 +704,14 @@ describe.each(engines)("the office on $name", async (engine) => {
         ["new@example.com", 30],
         ["other@example.com", 30],
       ]);
+      const page = async () =>
+        (await ann.open("/account?email=new@example.com")).text.replaceAll("<!-- -->", "");
+      expect(await page()).not.toContain("Invite again");
+      await stage.query("UPDATE invitations SET expires_at_ms = 1 WHERE email = 'new@example.com'");
+      expect(await page()).toContain(">Invite again, to a trial of 14 days</button>");
+      const again = { emails: "new@example.com", plan: "trial" };
+      expect((await ann.submit("/waiting/invite", again)).status).toBe(303);
+      expect(await page()).not.toContain("Invite again");
     });
 
     it("takes recipients as mail programs and spreadsheets write them", async () => {
@@ -814,6 +847,14 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(text).toContain("plan trial → licensed");
       const deed = `<b><bdi>Operator ann</bdi></b> changed what is given to <a href="${accountPage}"`;
       expect(text.replaceAll("<!-- -->", "")).toContain(deed);
+      expect(text).toContain(
+        '<option value="account set" selected="">account set: changed what is given</option>',
+      );
+      const { text: unnamed } = await ann.open("/audit?what=of+another+release");
+      expect(unnamed).toContain('<option value="of another release" selected="">of another release</option>');
+      expect((await ann.open("/audit?what=subscription+past+due")).text).toContain(
+        '<option value="subscription past_due" selected="">',
+      );
       expect((await ann.open(all.replace("ann", "bob"))).text).toContain("No entry matches.");
       expect((await ann.open(all.replace(today, "2020-01-01"))).text).toContain("No entry matches.");
     });

@@ -81,7 +81,13 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     );
     expect(rows[2]).toContain("3 with any licence");
     expect(text).toContain('aria-label="Accounts with the plan hobby: 1"');
+    expect((await ann.open("/plans?plan=studio")).text).toContain(">Save for all 3 accounts</button>");
+    expect((await ann.open("/plans?plan=hobby")).text).toContain(">Save for the one account that has it<");
     const listed = (await ann.open("/accounts?plan=studio")).text;
+    await service.adminJson("plan", "retire", "studio");
+    expect((await ann.open("/accounts")).text, "kept by who has it").toContain(
+      '<a href="/accounts?plan=studio">Studio</a>',
+    );
     expect([...listed.matchAll(/<bdi>(\w)@example.com/g)].map(([, name]) => name)).toEqual(["a", "b", "c"]);
   });
 
@@ -116,7 +122,19 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     expect(refused.text).toContain(
       "Someone changed this plan meanwhile: what you did not change shows what it is now.",
     );
+    expect(refused.text).toMatch(/Last set by operator[\w ]*, now\. What you typed is still in the form\./);
     expect(refused.text).toContain('value="Atelier"');
+    const conflicts = [
+      ...refused.text.matchAll(
+        /(?:name="(\w+)"[^>]*>(?:(?!name=).)*?)<span class="field-conflict">(.*?)<\/span>/gs,
+      ),
+    ];
+    expect(conflicts.map(([, name, words]) => [name, words])).toEqual([
+      ["title", "Yours: Atelier · now: Studio"],
+      ["features", "Changed meanwhile"],
+      ["limits", "Yours: assistants = 7, projects=none · now: assistants = 7, projects = none"],
+      ["credits", "Changed meanwhile"],
+    ]);
     expect(refused.text).toMatch(/<textarea name="features"[^>]*>video = Video<\/textarea>/);
     expect(await show()).toMatchObject({ title: "Studio", features: { video: "Video" } });
     const again = {
@@ -183,11 +201,13 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
     [{ limits: "projects = -1" }, "must be a whole number from 0 to 999999."],
     [{ limits: "projects = unlimited" }, "must be a whole number from 0 to 999999."],
     [{ limits: "projects: 5" }, "“projects: 5” is no name"],
+    [{ credits: "-1" }, "The credits must be a number from 0, like 2.5."],
     [
-      { credits: "-1" },
-      "The credits must be a number from 0 to 1000000000000, like 2.5, with at most three decimals after a point, without a 0 as the third: 1.000 is one, or a thousand.",
+      { credits: "1.000" },
+      "The credits must not have a 0 as its third decimal: 1.000 is one, or a thousand.",
     ],
-    [{ credits: "1.000" }, "1.000 is one, or a thousand."],
+    [{ credits: "0.1234" }, "The credits must have at most three decimals."],
+    [{ credits: "1000000000001" }, "The credits must be at most 1,000,000,000,000."],
     [{ prices: "prod_1" }, "“prod_1” is no id of a price at Stripe, like price_1Abc."],
     [{ prices: "price_1\nprice_1" }, "“price_1” is there twice."],
     [{ position: "first" }, "The place in the order must be a whole number from 0 to 999999."],
@@ -322,7 +342,9 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       const { text } = await ann.open(accountPage);
       expect(text).toContain('value="2037-01-31T09:30"');
       expect(wordsOf(text)).toContain("You give Studio, until 31 Jan 2037, 09:30 UTC, then Hobby");
-      expect(wordsOf(text)).toMatch(/What you give ends 31 Jan 2037, 09:30 UTC in .* and then it has hobby/);
+      expect(wordsOf(text)).toMatch(
+        /What you give ends 31 Jan 2037, 09:30 UTC · in .* and then it has hobby/,
+      );
       await send({ plan: "studio", ...until, own_features: "video" });
       expect(await show()).toMatchObject({ ownFeatures: ["video"], givenEndsAt, afterwards: "hobby" });
       await send({ plan: "studio", own_features: "video", given_ends_at_ms: "" });

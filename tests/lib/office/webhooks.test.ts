@@ -67,6 +67,7 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
     const again = await ann.submit("/webhooks/resend", { webhook: id, event });
     expect(again.headers.location).toBe("/webhooks?done=resend");
     await eventually(async () => expect(await deliveries()).toContain("delivered, 1 attempt"));
+    expect(await deliveries()).toMatch(/works(?:<!-- -->)?, last delivery <time/);
     const before = receiver.received.length;
     await ann.submit("/webhooks/resend", { webhook: id, since: "2026-01-01T00:00" });
     await eventually(() =>
