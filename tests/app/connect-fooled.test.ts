@@ -187,11 +187,15 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
         'a network that you are not on now (<strong class="unbroken">127.77.66.0/24</strong>): it can be anywhere',
       );
       expect(text).not.toContain("127.77.66.55");
-      expect(text).toContain("If someone sent or told you the code, decline");
+      expect(text).toContain("If someone sent or told you the code, do not approve");
       await answerShown(owner);
       await service.submit("/oauth/token", { client_id: "native", grant_type: deviceGrant, device_code });
       const sessions = await service.adminJson<object[]>("session", "list", email);
       expect(sessions).toContainEqual(expect.objectContaining({ kind: "app", name: "A device" }));
+      await owner.submit("/connect/device", {
+        user_code: (await askAsDevice("native", owner.address)).user_code,
+      });
+      expect((await owner.open("/connect")).text).toContain(", from the same network as you.");
     });
 
     it("cannot approve anything with one click after following a link", async () => {

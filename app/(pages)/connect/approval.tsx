@@ -43,7 +43,7 @@ export function Approval({ request, client, reader, requestId, ...read }: Approv
         <Icon name="warning" />
         <span>
           {origin.is === "device"
-            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, decline: you would connect their device."
+            ? "Approve only if you have just started this yourself and the code is on the device in front of you. If someone sent or told you the code, do not approve: you would connect their device."
             : "Approve only a request that you have just started yourself."}
         </span>
       </p>
@@ -174,9 +174,12 @@ function Whither({ origin }: Pick<RequestingClient, "origin">) {
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
   if (!network) return "an unknown network";
-  const shown = <strong className="unbroken">{network}</strong>;
-  if (network === readersNetwork) return <>the network that you are on now ({shown})</>;
-  return <>a network that you are not on now ({shown}): it can be anywhere</>;
+  if (network === readersNetwork) return "the same network as you";
+  return (
+    <>
+      a network that you are not on now (<strong className="unbroken">{network}</strong>): it can be anywhere
+    </>
+  );
 }
 
 /** The two buttons, of which neither is proposed, or why there are none. */
