@@ -1,3 +1,4 @@
+import { readInvitedDays } from "@/lib/accounts/joining/invitations";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -29,7 +30,7 @@ export const { GET } = handlePage(
       return { title: "Welcome to Corner Office", content };
     }
     const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
-    const found = await findHindrance(token, nowMs, requestId);
+    const { problem: found, days } = await readInvitation(token, nowMs, requestId);
     if (found) {
       const { title, words, canSignIn } = hindrances[found];
       const content = (
@@ -43,19 +44,31 @@ export const { GET } = handlePage(
     }
     const problem = findProblem(url, problems);
     const typed = readTypedEmail(headers);
-    const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
+    const content = <Accept {...{ token, proof, days, problem, typed }} />;
     return { title: "You are invited", problem, content };
   }),
 );
 
-type AcceptProps = { token: string; proof: string; problem: Problem | undefined; typed: string };
+type AcceptProps = {
+  token: string;
+  proof: string;
+  /** The days of the trial. */
+  days: number | undefined;
+  problem: Problem | undefined;
+  typed: string;
+};
 
-function Accept({ token, proof, problem, typed }: AcceptProps) {
+function Accept({ token, proof, days, problem, typed }: AcceptProps) {
   const isMailed = isMailedProof(proof, token);
   return (
     <>
+      {days !== undefined && (
+        <p>
+          <strong>{`${days} ${days === 1 ? "day" : "days"} free, no card.`}</strong>
+        </p>
+      )}
       <p>
-        Enter the email that this invitation was sent to. This creates your account
+        Enter the email that this invitation was sent to: it works for no other. This creates your account
         {isMailed ? " and signs you in." : ", and we send a sign-in code to that email."}
       </p>
       <EmailForm
@@ -72,19 +85,20 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
   );
 }
 
-/** Why the invitation of a link cannot be accepted, if so. */
-async function findHindrance(
-  token: string,
-  nowMs: number,
-  requestId: string,
-): Promise<keyof typeof hindrances | undefined> {
-  if (settings().signIn.kind !== "local" || !token) return "unknown";
+type Read = { problem: keyof typeof hindrances | undefined; days?: number | undefined };
+
+/** Why the invitation of a link cannot be accepted, if so, and the days of the trial that it gives. */
+async function readInvitation(token: string, nowMs: number, requestId: string): Promise<Read> {
+  if (settings().signIn.kind !== "local" || !token) return { problem: "unknown" };
   const read = await readPart(
     "an invitation could not be read",
-    async (db) => ({ problem: await findInvitationProblem(db, token, nowMs) }),
+    async (db): Promise<Read> => ({
+      problem: await findInvitationProblem(db, token, nowMs),
+      days: await readInvitedDays(db, token),
+    }),
     requestId,
   );
-  return read ? read.problem : "unavailable";
+  return read ?? { problem: "unavailable" };
 }
 
 const problems: Record<string, Problem> = {

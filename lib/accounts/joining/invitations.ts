@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Account, accountStatuses } from "@/lib/accounts/account";
 import { auditedAccount, emailTaken, openAccount, requireOffered } from "@/lib/accounts/accounts";
 import type { AccountTerms } from "@/lib/accounts/terms/gift";
-import { validateTerms } from "@/lib/accounts/terms/trial";
+import { trialDaysOf, validateTerms } from "@/lib/accounts/terms/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -82,6 +82,16 @@ export async function acceptInvitation(
     if (!terms) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
     return openAccount(transaction, email, { ...terms, subject }, nowMs);
   });
+}
+
+/** The days of the trial that an invitation gives by its link; `undefined` if it gives none, or one with a date. */
+export async function readInvitedDays(db: Db, token: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("invitations")
+    .select(termColumns)
+    .where("token_hash", "=", hashSecret("invitation", token))
+    .executeTakeFirst();
+  return row && trialDaysOf(invitedTerms.parse(row));
 }
 
 /**

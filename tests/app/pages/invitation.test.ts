@@ -132,6 +132,18 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     expect(waiting).not.toContain("invited you");
   });
 
+  it("says on its page how many days are free, of a trial that is given by days", async () => {
+    const given = [["--trial-days", "1"], [], ["--plan", "licensed"], ["--trial-ends", "2027-06-01"]];
+    const said = [];
+    for (const [at, terms] of given.entries()) {
+      const { token } = await invite(`days${at}@example.com`, ...terms);
+      const { text } = await service.ask(`/invitation?token=${token}`);
+      expect(text).toContain("this invitation was sent to: it works for no other.");
+      said.push(/<strong>([^<]* free, no card\.)<\/strong>/.exec(text)?.[1]);
+    }
+    expect(said).toEqual(["1 day free, no card.", "14 days free, no card.", undefined, undefined]);
+  });
+
   it("works once, even when two use it at the same moment", async () => {
     const { token } = await invite("once@example.com");
     const answers = await Promise.all([accept(token, "once@example.com"), accept(token, "once@example.com")]);
