@@ -129,7 +129,7 @@ export function PlanCard(props: PlanCardProps) {
 const priceAtCheckout = "Price shown at checkout";
 
 /** What a year saves against twelve months of the same plan, in whole months that are free. */
-function savingOf({ period, perMonth, tax }: Offer, offers: Offer[]): string | undefined {
+export function savingOf({ period, perMonth, tax }: Offer, offers: Offer[]): string | undefined {
   const monthly = offers.find((other) => other.period === "1 month" && other.tax === tax)?.perMonth;
   if (period !== "1 year" || perMonth === undefined || !monthly) return undefined;
   const free = Math.floor(12 - (12 * perMonth) / monthly + 1e-6);

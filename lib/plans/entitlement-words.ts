@@ -155,6 +155,8 @@ const plansOnBilling = `${pages.billing.path}#plans`;
 
 const instead = (words: string, path: string = pages.billing.path) => ({ other: { words, path } });
 
+const cancelAtStripe = instead("Cancel it at Stripe");
+
 /** By our refund or a dispute: Stripe is told of both alike. */
 const wasReturned = "Your last payment went back to you, by a refund or by your bank.";
 
@@ -190,7 +192,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   cancelled: {
     tag: "Cancelled",
     dated: "Cancelled: your plan ends on",
-    next: "Your assistants work until that day; to go on after it, keep the plan.",
+    next: "Your assistants work until that day. Keep the plan to go on.",
     ...stepTo("Keep the plan"),
   },
   pausing: {
@@ -207,7 +209,7 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
   },
   "past due": {
     dated: "Payment failed: your assistants stop on",
-    next: "At Stripe you pay the invoice, change the card, or cancel the plan.",
+    next: "Your assistants still run; paying keeps them running. At Stripe you pay the invoice, change the card, or cancel the plan.",
     ...updatePayment,
   },
   paying: {
@@ -241,6 +243,8 @@ const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords
 });
 
 type EndWords = {
+  /** What happened, where the heading does not say it. */
+  why?: string;
   /** What is said of it while the company runs by another plan. */
   beside?: string;
   hint: (where: string) => string;
@@ -261,7 +265,7 @@ const ends: Record<LicenceEnd, EndWords> = {
     beside: "The plan that you bought is not paid. Pay the invoice to go on with it.",
     hint: (where) =>
       `Pay the last invoice${where}, and they run again at once. If you no longer want the plan, cancel it at Stripe.`,
-    step: updatePayment,
+    step: { ...updatePayment, ...cancelAtStripe },
   },
   unfinished: {
     beside:
@@ -282,9 +286,10 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   returned: {
     beside: `${wasReturned} Pay again to go on with your plan, or cancel it at Stripe, where it still renews.`,
+    why: wasReturned,
     hint: (where) =>
-      `${wasReturned} Pay again${where}, and your assistants go on at once. The old plan is ended first, so you never pay for two. If you no longer want it, cancel it at Stripe, where it still renews.`,
-    step: { ...stepTo(payAgain, plansOnBilling), ...instead("Cancel it at Stripe") },
+      `Pay again${where}, and they run again at once: the old plan ends first, so you never pay for two. If you no longer want it, cancel it at Stripe, where it still renews.`,
+    step: { ...stepTo(payAgain, plansOnBilling), ...cancelAtStripe },
   },
   paused: {
     beside: "The plan that you bought is paused.",
@@ -310,7 +315,7 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
     tag: "Trial",
     heading: day ? `Your trial ends on ${day}` : "Your trial is active",
     next: settings().billing
-      ? "To go on after it, buy a plan: it begins, and is charged, on the day you buy it; days left of the trial are not added."
+      ? "Buy a plan to go on. The plan starts, and is charged, when you buy it."
       : `Your trial is free. For a plan, ${askUs()} before it ends.`,
     ...choose(),
   }),
@@ -342,11 +347,11 @@ const states: Record<Exclude<Status, "trial-ended">, (day: string | undefined) =
  * UTC.
  */
 export function endWords(end: AccountEnd, zone?: string | null) {
-  const { hint, step } = ends[end.what === "licence" ? end.how : (end.beside ?? "ended")];
+  const { why, hint, step } = ends[end.what === "licence" ? end.how : (end.beside ?? "ended")];
   const act = {
     hint: (where = "") =>
       settings().billing
-        ? `Your assistants are paused, and nothing is lost. ${hint(where)}`
+        ? [why, "Your assistants are paused, and nothing is lost.", hint(where)].filter(Boolean).join(" ")
         : errorCatalogue.trial_ended.hint,
     step,
   };

@@ -41,7 +41,7 @@ export function firstSteps({ plan }: Account, { sessions }: Access, state: Stand
     {
       // An agent connects, and so is seen, long before it is asked.
       isDone: apps.some(({ checked_at_ms }) => checked_at_ms !== null),
-      title: "Your app checks your plan",
+      title: "Your app starts working",
       how: "By itself once it is connected; an agent, when you ask it.",
     },
     ...(plan === "trial" ? [planStep(state)] : []),

@@ -23,7 +23,7 @@ export const { GET } = handlePage(pages.waitlist, narrow, ({ url, headers }) => 
   const problem = findProblem(url, problems);
   const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
   if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
-  if (searchParams.has("joined")) return { title: "You are on the list", content: <Joined email={typed} /> };
+  if (searchParams.has("joined")) return { title: "Check your inbox", content: <Joined email={typed} /> };
   if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
   if (token) {
     const content = <Confirm token={token} problem={problem} />;
@@ -67,21 +67,24 @@ function Joined({ email }: { email: string }) {
   return (
     <>
       <p role="status">
-        You’re on the list
+        To keep your place on the waitlist, open the link that we sent
         {email ? (
           <>
             {" "}
-            as <strong>{email}</strong>
+            to <strong>{email}</strong>
           </>
         ) : (
           ""
         )}
-        . A link that confirms it is on its way there, unless it was confirmed before or got a link this week.
+        .
       </p>
       {whatComes}
       <p className="quiet">
         Mistyped? <a href={pages.waitlist.path}>Join with another address</a>. Already have an account?{" "}
         <a href={pages.signIn.path}>Sign in</a>
+      </p>
+      <p className="quiet">
+        No email came? Your place may be confirmed already, or have a link from this week.
       </p>
     </>
   );

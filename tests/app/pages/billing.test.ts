@@ -68,8 +68,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       );
       const text = await home(buyer);
       const offers = ["Office licence", "€49 a month", "Team licence", "€990 a year"];
-      for (const words of ["A plan begins, and is charged, on the day you buy it", ...offers])
+      for (const words of ["A plan starts, and is charged, when you buy it", ...offers])
         expect(text).toContain(words);
+      expect(text.includes('<a class="button" href="#plans">Choose a plan</a>'), "without a plan").toBe(
+        terms[0] === "--trial-ends",
+      );
       for (const words of ["500 credits", "Manage billing", "Your trial is free", "ready for work"])
         expect(text).not.toContain(words);
     }
@@ -368,6 +371,9 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       expect(text).toContain(words[status]);
       const mark = '<h3>Office licence</h3><span class="tag">Your plan, not paid</span>';
       expect(text.includes(mark), "its plan is marked").toBe(status === "unpaid");
+      expect(text.includes(">Cancel it at Stripe</button>")).toBe(status === "unpaid");
+      const toCancel = '<a class="button plain" href="/home/billing">Cancel it at Stripe</a>';
+      expect((await buyer.browser.open("/home")).text.includes(toCancel)).toBe(status === "unpaid");
     },
   );
 
@@ -457,7 +463,9 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     shop.stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
     const failed = await home(buyer);
-    expect(failed).toContain("At Stripe you pay the invoice, change the card, or cancel the plan.");
+    expect(failed).toContain(
+      "Your assistants still run; paying keeps them running. At Stripe you pay the invoice, change the card, or cancel the plan.",
+    );
     expect(failed).toContain(">Pay or change the card</button>");
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
@@ -488,7 +496,9 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const ended = await home(buyer);
     for (const words of [
       "Your plan ended on",
-      "A plan begins, and is charged, on the day you buy it",
+      "A plan starts, and is charged, when you buy it",
+      '<a class="button" href="#plans">Choose a plan</a>',
+      "<dt>You pay</dt><dd>Nothing <small>until you buy a plan",
       "Invoices and your card<",
     ])
       expect(ended).toContain(words);

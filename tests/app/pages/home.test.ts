@@ -109,7 +109,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     );
     expect(await done(), "an agent that was not asked yet").toEqual(["Sign in", "Connect an app"]);
     await stage.query("UPDATE local_sessions SET checked_at_ms = 1, told = 'trial' WHERE id = 'sess_first'");
-    expect(await done()).toEqual(["Sign in", "Connect an app", "Your app checks your plan"]);
+    expect(await done()).toEqual(["Sign in", "Connect an app", "Your app starts working"]);
     await service.adminJson("account", "set", email, "--plan", "licensed");
     expect(await shown(owner)).not.toContain("First steps");
   });

@@ -271,11 +271,11 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.refundCharge(stripe.chargeOf(subscription));
     await shop.deliverAll();
     expect(await page(buyer)).toContain(
-      "Your last payment went back to you, by a refund or by your bank. Pay again, and your assistants go on at once. The old plan is ended first, so you never pay for two.",
+      "Your last payment went back to you, by a refund or by your bank. Your assistants are paused, and nothing is lost. Pay again, and they run again at once: the old plan ends first, so you never pay for two.",
     );
     const text = await page(buyer, "/home/billing");
     for (const words of [
-      "<dt>To run again</dt><dd>€49 a month <small>charged today, when you pay again",
+      "<dt>To run again</dt><dd>€49 a month <small>charged today, when you pay again; the old plan ends",
       "for the old plan: not charged if you pay again, or cancel it",
       "Cancel it at Stripe",
       "Manage billing",

@@ -26,9 +26,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
     expect(before).toMatch(
       /Up to date at <time [^>]+>\d\d:\d\d UTC<\/time><span data-time-zone=""><\/span>\./,
     );
-    expect(await open(owner, "/home/account")).toContain(
-      "Their times are UTC: your time zone is not known yet.",
-    );
+    expect(await open(owner, "/home/account")).toContain("Times are in UTC until you choose a zone.");
     expect((await choose(owner, "Europe/Berlin")).headers.location).toBe("/home/account#time-zone");
     const after = await open(owner, "/home");
     expect(after).not.toContain("data-learns-zone");
@@ -37,7 +35,7 @@ describe.each(engines)("the time zone of an owner, on $name", async (engine) => 
       /Up to date at <time [^>]+>\d\d:\d\d<\/time><span data-time-zone=""> \(Europe\/Berlin\)<\/span>\./,
     );
     expect(await open(owner, "/home/account")).toMatch(
-      /Their times are Central European (Standard|Summer) Time \(Europe\/Berlin\)\./,
+      /Times are in Central European (Standard|Summer) Time \(Europe\/Berlin\)\./,
     );
     expect(await kept(owner)).toBe("Europe/Berlin");
   });

@@ -40,7 +40,7 @@ describe.each(engines)("the waitlist on $name", async (engine) => {
         ? (await stage.query(`SELECT xmin::text FROM waitlist WHERE email = '${email}'`))[0]?.xmin
         : readFileSync(join(service.dataDir, "store.sqlite-wal")).toString("latin1");
     for (const email of ["known@example.com", "invited@example.com"]) await joinAndWait(email);
-    expect((await service.ask("/waitlist?joined")).text).toContain("<title>You are on the list");
+    expect((await service.ask("/waitlist?joined")).text).toContain("<title>Check your inbox");
     await stage.query("UPDATE waitlist SET invited_at_ms = 1 WHERE email = 'invited@example.com'");
     const before = await stage.query("SELECT * FROM waitlist ORDER BY email");
     for (const email of ["known@example.com", "invited@example.com"]) {
@@ -64,7 +64,7 @@ describe.each(engines)("the waitlist on $name", async (engine) => {
     const answer = await service.submit("/waitlist/join", { email: "Mara@example.com" });
     const cookie = String(answer.headers["set-cookie"]?.[0]?.split(";")[0]);
     const page = await service.ask("/waitlist?joined", { headers: { cookie } });
-    expect(page.text).toContain("You’re on the list as <strong>Mara@example.com</strong>.");
+    expect(page.text).toContain("open the link that we sent to <strong>Mara@example.com</strong>.");
 
     const token = tokenIn(await mailTo(service.dataDir, "mara@example.com", /Confirm your place/));
     const opened = await service.ask(`/waitlist?token=${token}`);

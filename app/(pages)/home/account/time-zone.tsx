@@ -14,8 +14,8 @@ export function TimeZone({
     return (
       <p className="quiet" id="time-zone">
         {time_zone === null
-          ? "Their times are UTC: your time zone is not known yet."
-          : `Their times are ${describe(time_zone, nowMs)}.`}{" "}
+          ? "Times are in UTC until you choose a zone."
+          : `Times are in ${describe(time_zone, nowMs)}.`}{" "}
         <a href={`${ownerPages.account.path}?zone#time-zone`}>Change time zone</a>
       </p>
     );

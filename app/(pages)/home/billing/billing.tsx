@@ -2,10 +2,12 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { askUs } from "@/lib/config/contact";
 import { forms } from "@/lib/http/register/forms";
-import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { pages } from "@/lib/http/register/pages";
+import { choosePlan, type LicenceState } from "@/lib/plans/entitlement-words";
 import { describeDue, hasNeverBegun, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plans } from "@/lib/plans/plan";
 import type { Standing } from "@/lib/plans/standing";
+import { ButtonLink } from "../../button-link";
 import { Clock } from "../../clock";
 import { PostButton, PostForm } from "../../post-form";
 import { Shape } from "../../status-light";
@@ -64,6 +66,9 @@ export function Billing({
         {state && asksAtStripe(state, account) && !isLeaving && (
           <Acts {...{ account, state, standing, again }} />
         )}
+        {!standing.mayRun && standing.step?.words === choosePlan && offers?.buysLicences && (
+          <ButtonLink to="#plans">{choosePlan}</ButtonLink>
+        )}
         {(standing.isForUs || isLeaving) && <NextStep state={standing} account={account} />}
         <Charges {...own} {...{ account, bought, standing, terms, again, nowMs }} />
         {bought?.licence && !licence && !hasNeverBegun(bought.licence) && (
@@ -108,6 +113,18 @@ function Acts({ account, state, standing, again }: ActsProps) {
   const { step, other } = again ? payingAgain(standing, again) : standing;
   if (!step) return null;
   const hidden = { account: account.id };
+  const elsewhere =
+    other?.path === pages.billing.path ? (
+      <PostButton action={forms.openPortal.path} hidden={hidden}>
+        {other.words}
+      </PostButton>
+    ) : (
+      other && (
+        <a className="button plain" href={other.path}>
+          {other.words}
+        </a>
+      )
+    );
   if (state === "returned")
     return (
       <div className="actions">
@@ -122,9 +139,7 @@ function Acts({ account, state, standing, again }: ActsProps) {
             Choose a plan
           </a>
         )}
-        <PostButton action={forms.openPortal.path} hidden={hidden}>
-          {other?.words}
-        </PostButton>
+        {elsewhere}
       </div>
     );
   return (
@@ -135,11 +150,7 @@ function Acts({ account, state, standing, again }: ActsProps) {
       >
         <button type="submit">{step.words}</button>
       </PostForm>
-      {other && (
-        <a className="button plain" href={other.path}>
-          {other.words}
-        </a>
-      )}
+      {elsewhere}
     </div>
   );
 }

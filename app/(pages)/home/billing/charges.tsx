@@ -50,7 +50,8 @@ export function Charges({ choice = [], ...props }: ChargesProps) {
   if (settings().billing && !bought) return null;
   const licence = bought?.licence;
   const counts = licenceThatCounts(account, bought, standing) !== undefined;
-  const isCharged = licence && (counts || courses[licenceStateOf(licence)].next !== "nothing");
+  const isOver = licence && over.has(licenceStateOf(licence));
+  const isCharged = licence && !isOver && (counts || courses[licenceStateOf(licence)].next !== "nothing");
   return (
     <dl className="charges">
       {isCharged ? <OfLicence {...props} licence={licence} /> : <OfNone {...props} />}
@@ -98,6 +99,9 @@ type Course = {
 const itsPrice = "the price of the plan";
 const whilePaused = "while your plan is paused";
 
+/** What has ended for good charges nothing, as where there never was a licence. */
+const over: ReadonlySet<LicenceState> = new Set(["ended", "trial over"]);
+
 /** Nothing is charged to who has no plan. */
 const untilBought = ({ step }: Standing, what = "") =>
   step?.words === choosePlan && `${what}until you buy a plan`;
@@ -133,7 +137,7 @@ const courses: Record<LicenceState, Course> = {
   "not collected": { next: "nothing", note: (price) => `${price} again, once payments are resumed` },
   cancelled: {
     next: "nothing",
-    now: "also if you keep the plan",
+    now: "even if you keep the plan",
     note: (price, day) => (
       <>
         if you keep the plan, {price} from {day} on
@@ -194,7 +198,7 @@ function OfLicence({ account, standing, licence, terms = {}, again, nowMs }: OfL
             </>
           ),
           account.deletes_at_ms === null && !sum && !isEnding && course.now,
-          priceAgain && "charged today, when you pay again",
+          priceAgain && "charged today, when you pay again; the old plan ends",
         ]}
       >
         {priceAgain ??
@@ -325,7 +329,7 @@ function OfNone({ account, standing }: ChargesProps) {
         ),
         deletes_at_ms === null
           ? untilBought(standing, standing.mayRun ? "nothing is charged " : "")
-          : withAccount,
+          : standing.mayRun && withAccount,
       ]}
     >
       Nothing

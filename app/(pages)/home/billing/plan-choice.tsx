@@ -8,7 +8,15 @@ import { isNotBegun, type LicenceState } from "@/lib/plans/entitlement-words";
 import { hasNeverBegun, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
-import { groupByPlan, hasWords, type OfferedPlan, PlanCard, PlanLine, taxInWords } from "../../plan-cards";
+import {
+  groupByPlan,
+  hasWords,
+  type OfferedPlan,
+  PlanCard,
+  PlanLine,
+  savingOf,
+  taxInWords,
+} from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { withMailLink } from "../check-result";
 import { GivenUntil } from "../given-until";
@@ -111,7 +119,7 @@ export function PlanChoice({
               ? "Plans"
               : "Your plan"}
       </h2>
-      {buysLicences && bought && <p>{beforeOffers(account, isAsked ? state : undefined, nowMs)}</p>}
+      {buysLicences && bought && <p>{beforeOffers(account, isAsked ? state : undefined)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {isUnsold && <p>{withMailLink(`Plans aren’t sold on this site: for one, ${askUs()}.`)}</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
@@ -222,13 +230,22 @@ function Periods({ offers, shownPrice }: PeriodsProps) {
   const isChosen = offers.some(({ plan }) => isSold(plan, monthly) && isSold(plan, yearly));
   if (!isChosen || offers.some(({ period }) => period !== monthly && period !== yearly)) return null;
   const shown = offers.find(({ priceId }) => priceId === shownPrice)?.period ?? monthly;
+  const savings = offers
+    .filter(({ plan, period }) => plan && period === yearly && isSold(plan, monthly))
+    .map((offer) =>
+      savingOf(
+        offer,
+        offers.filter(({ plan }) => plan === offer.plan),
+      ),
+    );
+  const saving = savings.every((one) => one === savings[0]) && savings[0];
   return (
     <fieldset className="periods">
       <legend className="unseen">How you pay</legend>
       {[monthly, yearly].map((period) => (
         <label key={period}>
           <input type="radio" name="period" value={period} defaultChecked={period === shown} />
-          {period === monthly ? "Monthly" : "Yearly"}
+          {period === monthly ? "Monthly" : ["Yearly", saving].filter(Boolean).join(", ")}
         </label>
       ))}
     </fieldset>
@@ -279,15 +296,10 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 }
 
 /** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
-function beforeOffers(
-  { plan, trial_ends_at_ms }: Account,
-  asked: LicenceState | undefined,
-  nowMs: number,
-): string {
+function beforeOffers({ plan }: Account, asked: LicenceState | undefined): string {
   if (asked)
     return `If you buy a plan here, ${asked === "unfinished" ? "the payment that you have not finished is dropped" : "your old one is ended"} first, so you never pay for two.`;
   if (plan === "licensed")
     return "A plan that you buy replaces the one that we gave you: you pay its price and get what it includes.";
-  const isTrial = plan === "trial" && trial_ends_at_ms > nowMs;
-  return `A plan begins, and is charged, on the day you buy it${isTrial ? "; days left of the trial are not added" : ""}.`;
+  return "A plan starts, and is charged, when you buy it.";
 }
