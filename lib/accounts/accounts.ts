@@ -14,6 +14,7 @@ import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { isPostgres } from "@/lib/db/event-triggers";
 import { hasRow } from "@/lib/db/has-row";
 import { paginate } from "@/lib/db/pagination";
+import { isSomeones } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -231,12 +232,6 @@ export function someOnPlan(db: Db, plan: string, most: number) {
 }
 
 const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_plan = ${plan})`;
-
-/**
- * The condition that an account is someone's. What an erasure has left keeps a ledger and the links in mails, and is in no
- * list.
- */
-export const isSomeones = sql<boolean>`email not like '%@erased.invalid'`;
 
 export type AccountFilter = {
   plan?: string | undefined;

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { isInState, isOnPlan, isSomeones } from "@/lib/accounts/accounts";
+import { isInState, isOnPlan } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/credits/ledger";
 import { writeReference } from "@/lib/accounts/reference";
 import type { queries } from "@/lib/backend/inputs";
@@ -10,6 +10,7 @@ import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction } from "@/lib/db/audit";
+import { isSomeones } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import {

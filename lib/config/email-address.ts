@@ -54,10 +54,10 @@ export function quoteLocalPart(email: string): string {
 }
 
 /**
- * Full-width characters to narrow ones, without those that are not seen; the joiners are part of some domains. Then without
- * what comes along: the dot that keyboards make of two blanks, or what ended the sentence or the entry of a list; the name
- * beside an address that a mail program copies, which may be the address again, and quotes; and the blank that keyboards put
- * after a dot.
+ * Makes full-width characters narrow, and removes characters that are not seen, except joiners, which are part of some domains.
+ * Then it removes what comes with an address: a dot that a keyboard makes of two blanks, or a sign that ended a sentence or an
+ * entry of a list; the name and the quotes that a mail program copies, where the name may be the address again; and the blank
+ * that a keyboard puts after a dot.
  */
 const straighten = (text: string) =>
   text

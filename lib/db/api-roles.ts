@@ -11,7 +11,7 @@ import { log } from "@/lib/runtime/log";
 
 const ours = sql.join(tableNames.map((name) => sql.lit(name)));
 
-/** Those of these roles that may do anything with a table of ours. */
+/** The roles among these that have any privilege on our tables. */
 export async function findApiRoles(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     SELECT DISTINCT rolname AS name FROM pg_class, aclexplode(relacl) AS acl JOIN pg_roles ON pg_roles.oid = acl.grantee

@@ -1,4 +1,5 @@
 import { type Kysely, PostgresAdapter, sql } from "kysely";
+import { isAnonymous } from "@/lib/db/pseudonym";
 
 /*
  * Events are written by triggers of the store, so that each is a consequence of the write that it tells, in the same
@@ -23,7 +24,6 @@ type EventTrigger = {
   data?: string;
 };
 
-const isAnonymous = (row: "new" | "old" | "accounts") => `${row}.email like '%@erased.invalid'`; // what an erasure leaves
 const hasAccount = (row: "new" | "old") => `exists (select 1 from accounts where id = ${row}.account_id)`;
 const since = "(select since_ms from event_numbers where id = 1)";
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { newEvent } from "@/lib/db/event-triggers";
 import { hasRow } from "@/lib/db/has-row";
+import { isSomeones } from "@/lib/db/pseudonym";
 import { rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -68,7 +69,7 @@ async function tellSome(transaction: Db): Promise<void> {
 }
 
 /** Whether an account has a plan: of two licences it is told of both, and of a trial until the trial's end was told. */
-const hasPlan = (plan: string) => sql<boolean>`email not like '%@erased.invalid' and case accounts.plan
+const hasPlan = (plan: string) => sql<boolean>`${isSomeones} and case accounts.plan
   when 'licensed' then ${plan} in (coalesce(given_plan, paid_plan, 'licensed'), paid_plan)
   when 'trial' then ${plan} = 'trial' and trial_end_told_ms is distinct from trial_ends_at_ms
   else ${plan} = accounts.plan end`;

@@ -138,7 +138,7 @@ export function ActForm({
   );
 }
 
-/** How a field's value is said beside another one. */
+/** The value of a field in words, for a sentence that compares it with another one. */
 const inWordsOf = (as: ActField<unknown>["as"]) => (text: string) => {
   const words = typeof as === "object" ? (as[text] ?? text) : as === "time" ? text.replace("T", " ") : text;
   return words.replaceAll("\n", ", ") || "none";

@@ -13,7 +13,7 @@ export const stateWords: Readonly<Record<AccountState, string>> = {
 
 type StateProps = { standing: Pick<Standing, "light" | "tag">; groups: readonly string[] };
 
-/** How an account is, and beside it the filters that find it, if they have another word. */
+/** The state of an account, and the filters that find it under another word. */
 export function State({ standing: { light, tag }, groups }: StateProps) {
   const [colour, label] = light;
   const word = tag === licensedTag && colour !== "good" ? label : tag;

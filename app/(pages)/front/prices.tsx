@@ -97,7 +97,7 @@ export function PricesInShort({ offers }: Pick<Sold, "offers">) {
   );
 }
 
-/** How one comes to the plan that nobody buys: it is given, or what is left of a plan that has ended. */
+/** How one comes to the plan that no one buys: it is given, or what is left of a plan that has ended. */
 function HowToGet() {
   const { billing } = settings();
   if (!billing) return null;

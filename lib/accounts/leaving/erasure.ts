@@ -8,7 +8,7 @@ import { sweepDrafts } from "@/lib/db/backup-copy";
 import { subjectOfState } from "@/lib/db/connect-state";
 import { erasure } from "@/lib/db/erasures";
 import { hasRow } from "@/lib/db/has-row";
-import { pseudonymOf } from "@/lib/db/pseudonym";
+import { anonymousEmail, pseudonymOf } from "@/lib/db/pseudonym";
 import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/lib/db/redaction";
 import { type Db, processStore } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -24,10 +24,10 @@ const stepRows = 2000;
 const pauseMs = 10;
 
 /**
- * Erases a person from every table, in one transaction but for most of what much use has left, and from the files in `DATA_DIR`: the address in any spelling,
- * the account's id and subject, the sessions, the passkeys, and the apps' grants. The ledger, the outcomes of mails and
- * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
- * about the address. So are the emails that the account had before. An owner who left gets a last mail.
+ * Erases a person from every table and from the files in `DATA_DIR`: the address in any spelling, the addresses that the account
+ * had before, its id and subject, the sessions, the passkeys, and the apps' grants. That is one transaction, but what much use
+ * has left goes in steps before it. The ledger, the outcomes of mails and the audit stay under pseudonyms, and the suppression
+ * stays as a hash. An owner who left gets a last mail. Throws an {@link ApiError} if nothing is stored about the address.
  */
 export async function erasePerson(db: Db, email: string, by: Actor, nowMs: number): Promise<void> {
   const former = await findFormerEmails(db, email);
@@ -157,7 +157,7 @@ async function keepAnonymous(transaction: Db, account: Tables["accounts"], nowMs
   const anonymous = {
     ...keptColumns(account),
     id,
-    email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: this host can never exist
+    email: anonymousEmail(id),
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,

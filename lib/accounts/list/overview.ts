@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
-import { isSomeones } from "@/lib/accounts/accounts";
 import { type CustomerFilter, countCustomers, customerFilters } from "@/lib/accounts/list/customer-list";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
+import { isSomeones } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox/outbox";

@@ -119,7 +119,7 @@ export function PlanChoice({
               ? "Plans"
               : "Your plan"}
       </h2>
-      {buysLicences && bought && <p>{beforeOffers(account, isAsked ? state : undefined)}</p>}
+      {buysLicences && bought && <p>{beforeOffers(account, isAsked ? state : undefined, nowMs)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {isUnsold && <p>{withMailLink(`Plans aren’t sold on this site: for one, ${askUs()}.`)}</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
@@ -296,10 +296,15 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 }
 
 /** What buying means to an owner who has no licence, one that Stripe still charges, or one that we gave. */
-function beforeOffers({ plan }: Account, asked: LicenceState | undefined): string {
+function beforeOffers(
+  { plan, trial_ends_at_ms }: Account,
+  asked: LicenceState | undefined,
+  nowMs: number,
+): string {
   if (asked)
     return `If you buy a plan here, ${asked === "unfinished" ? "the payment that you have not finished is dropped" : "your old one is ended"} first, so you never pay for two.`;
   if (plan === "licensed")
     return "A plan that you buy replaces the one that we gave you: you pay its price and get what it includes.";
-  return "A plan starts, and is charged, when you buy it.";
+  const isTrial = plan === "trial" && trial_ends_at_ms > nowMs;
+  return `A plan starts, and is charged, when you buy it${isTrial ? "; days left of the trial are not added" : ""}.`;
 }
